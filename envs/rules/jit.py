@@ -1,0 +1,107 @@
+"""`rule`: compile a function with numba, cached under a digest of every source it may call.
+
+numba's own cache looks at the file of the compiled function alone: after a change in another file
+it would return the old answer. Here the cache folder's name is a digest of all sources of the
+package, so a change anywhere compiles anew. Where no folder can be written, functions compile in
+memory. With `NUMBA_DISABLE_JIT=1` the plain Python function runs.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from types import FunctionType, SimpleNamespace
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+Row = npt.NDArray[np.int64]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_PACKAGE = Path(__file__).resolve().parent.parent  # envs/
+# Seconds a first compilation takes, roughly: only for the line that tells people to wait.
+_EXPECTED_SECONDS = 40
+
+
+def rule(function: Function) -> Function:
+    """`function` compiled; the same signature and, for valid input, the same answers."""
+    folder = _cache_folder(Path(function.__code__.co_filename).resolve().parent)
+    if folder is None:
+        return numba.njit(function)  # type: ignore[no-any-return]
+    outer = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        return numba.njit(cache=True)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # numba: "no locator available"
+        return numba.njit(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = outer
+
+
+@cache
+def _cache_folder(sources: Path) -> Path | None:
+    """The writable cache folder for functions whose file is in `sources`, None if there is none."""
+    digest = source_digest(sources)[:16]
+    for root in _cache_roots():
+        folder = root / "trysim" / f"numba-{digest}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError:
+            continue
+    return None
+
+
+def _cache_roots() -> list[Path]:
+    chosen = os.environ.get("TRYSIM_CACHE_DIR")
+    if chosen:
+        return [Path(chosen)]
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    owner = os.getuid() if hasattr(os, "getuid") else "user"
+    return [Path(home), Path(tempfile.gettempdir()) / f"trysim-{owner}"]
+
+
+@cache
+def source_digest(folder: Path = _PACKAGE) -> str:
+    """Hex digest of all Python sources of the environments and of `folder`."""
+    digest = hashlib.sha256()
+    for path in sorted({*_PACKAGE.rglob("*.py"), *folder.glob("*.py")}):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def specialise(templates: Sequence[Callable[..., Any]], **bindings: Any) -> SimpleNamespace:
+    """The templates compiled with some of their global names bound, calling each other.
+
+    A template is a plain function of a module; `bindings` replace its globals. The name of each
+    compiled function carries the bindings' `NAME`, so that numba's cache tells them apart.
+    """
+    names = {**templates[0].__globals__, **bindings}
+    label = "_".join(binding.NAME for binding in bindings.values())
+    compiled = SimpleNamespace()
+    for template in templates:
+        bound = FunctionType(template.__code__, names)
+        bound.__name__ = bound.__qualname__ = f"{template.__name__}_{label}"
+        bound.__doc__, bound.__module__ = template.__doc__, template.__module__
+        names[template.__name__] = rule(bound)
+        setattr(compiled, template.__name__, names[template.__name__])
+    return compiled
+
+
+def announce_compilation(needed: Callable[[], bool]) -> float:
+    """Say on stderr that compiling starts, if `needed`; returns the time it started, else 0."""
+    if numba.config.DISABLE_JIT or not needed():
+        return 0.0
+    print(
+        f"trysim: compiling the games once for this machine (about {_EXPECTED_SECONDS} s)…",
+        file=sys.stderr,
+        flush=True,
+    )
+    return time.perf_counter()

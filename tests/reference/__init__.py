@@ -1,0 +1,1 @@
+"""Slow, plain reference versions of the three games, for comparison with the real engines."""
