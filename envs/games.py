@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trysim.envs.engine import GAME_MODULES, KERNELS, random_bits
+from trysim.envs.engine import GAME_MODULES, KERNELS
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.layout import Layout, option_bits
 from trysim.envs.rules.row import (
@@ -30,6 +30,9 @@ from trysim.envs.rules.row import (
 )
 
 
+MASK_WORDS = 7  # int64 words of a mask: room for 56 actions
+
+
 class BadInput(ValueError):
     """What a person gave is wrong: the message says what, and what is allowed."""
 
@@ -40,6 +43,21 @@ class Game:
 
     rules: ModuleType
     kernels: SimpleNamespace
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return game_named, (self.name,)
+
+    @cached_property
+    def _n_actions(self) -> int:
+        return self.n_actions
+
+    @cached_property
+    def _n_observation_words(self) -> int:
+        return self.layout.size // 8
+
+    @cached_property
+    def _n_packed_words(self) -> int:
+        return self.layout.n_words
 
     @property
     def name(self) -> str:
@@ -150,16 +168,16 @@ class Game:
     def _action_numbers(self) -> dict[str, int]:
         return {text: number for number, text in enumerate(self.actions)}
 
-    def check_legal(self, row: Row, action: int) -> None:
-        """Raise BadInput, naming action and legal ones, unless `action` is legal."""
-        legal = int(self.kernels.legal(row))
-        if 0 <= action < self.n_actions and legal >> action & 1:
+    def check_legal(self, row: Row, action: Any) -> None:
+        """Raise BadInput, naming action and legal ones, unless `action` is a legal number."""
+        exists = isinstance(action, (int, np.integer)) and 0 <= action < self.n_actions
+        if exists and int(self.kernels.legal(row)) >> int(action) & 1:
             return
-        named = self.action_text(row, action) if 0 <= action < self.n_actions else "no action"
+        named = self.action_text(row, int(action)) if exists else "no action of this game"
         allowed = " ".join(self.action_text(row, other) for other in self.legal_actions(row))
         seat = int(row[SEAT])
         raise BadInput(
-            f"{self.name}: action {action} ({named}) is not legal for seat {seat}; "
+            f"{self.name}: action {action!r} ({named}) is not legal for seat {seat}; "
             f"legal: {allowed or 'nothing, the match is over'}"
         )
 
@@ -182,24 +200,28 @@ class Game:
 
     def n_players_of(self, row: Row) -> int:
         """Players of a table."""
-        at = self.words.get("option_num_players")
-        return self.n_seats if at is None else int(row[at]) + self.rules.MIN_PLAYERS
+        return int(self.rules.n_players(row))
 
     # What is seen and paid ----------------------------------------------------------------------
-    def observe(self, row: Row, seat: int) -> npt.NDArray[np.int8]:
-        """What a seat sees: 0/1 int8 (layout.size,), a fresh array."""
-        out = np.empty(self.layout.size // 8, np.int64)
-        self.kernels.observe(row, seat, np.empty(self.layout.n_words, np.int64), out)
-        return out.view(np.int8)
+    def observe(self, row: Row, seat: int) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        """What a seat sees and may do: 0/1 int8 (layout.size,) and (n_actions,), fresh arrays."""
+        observation = np.empty(self._n_observation_words, np.int64)
+        mask = np.empty(MASK_WORDS, np.int64)
+        packed = np.empty(self._n_packed_words, np.int64)
+        self.kernels.observe(row, seat, packed, observation, mask)
+        return observation.view(np.int8), mask.view(np.int8)[: self._n_actions]
 
-    def all_hands(self, row: Row, seat: int) -> npt.NDArray[np.int8]:
+    def view(self, row: Row, seat: int) -> Row:
+        """The table as a seat knows it: a row with everything hidden from it blank."""
+        out = np.empty_like(row)
+        self.kernels.view(row, seat, out)
+        return out
+
+    def other_hands(self, row: Row, seat: int) -> npt.NDArray[np.int8]:
         """The other seats' hands, clockwise from `seat`: 0/1 int8 ((n_seats - 1) * cards,)."""
-        n, first = self.n_players_of(row), self.words["hands"]
-        hands = np.zeros((self.n_seats - 1, len(self.deck)), np.int8)
-        for k in range(1, n):
-            hand = int(row[first + (seat + k) % n])
-            hands[k - 1] = [hand >> card & 1 for card in range(len(self.deck))]
-        return hands.ravel()
+        out = np.empty((self.n_seats - 1) * len(self.deck), np.int8)
+        self.kernels.other_hands(row, seat, out)
+        return out
 
     def returns(self, row: Row) -> npt.NDArray[np.float64]:
         """Rewards paid so far in the episode, by seat (players,)."""
@@ -293,8 +315,3 @@ def game_named(name: str) -> Game:
         return GAMES[name]
     except KeyError:
         raise BadInput(f"no game {name!r}: there are {', '.join(GAMES)}") from None
-
-
-def random_choice(actions: Sequence[int], word: int) -> int:
-    """One of the actions, drawn with a random word."""
-    return actions[int(random_bits(word)) % len(actions)]

@@ -36,6 +36,7 @@ from trysim.envs.rules.row import (
     OVER,
     PHASE,
     PLAY,
+    RANDOM,
     SEAT,
     Option,
     option_words,
@@ -302,7 +303,7 @@ def returns(state: Row, out: npt.NDArray[np.float64]) -> None:
     elif state[PHASE] == OVER:
         ahead += (state[BOOKED] - state[BOOKED + 1]) / 2  # S21: partners share equally
     for seat in range(N_SEATS):
-        out[seat] = ahead if seat % N_PAIRS == 0 else -ahead
+        out[seat] = ahead if seat % N_PAIRS == 0 else 0.0 - ahead  # never -0.0
 
 
 @rule
@@ -323,7 +324,23 @@ def unseen(state: Row, seat: int) -> int:
     return ALL_CARDS & ~known
 
 
+@rule
+def conceal(state: Row, seat: int) -> None:
+    """Blank the words that `seat` may not know: what is left is its view of the table."""
+    for other in range(N_SEATS):
+        if other != seat:
+            state[HANDS + other] = 0
+            state[OFFERS + other] = 0
+    state[RANDOM] = 0
+
+
 # Playing ----------------------------------------------------------------------------------------
+@rule
+def n_players(state: Row) -> int:
+    """Players of the match."""
+    return N_SEATS
+
+
 @rule
 def left_of(seat: int) -> int:
     """The next seat clockwise."""

@@ -34,6 +34,7 @@ from trysim.envs.rules.row import (
     OVER,
     PHASE,
     PLAY,
+    RANDOM,
     SEAT,
     Option,
     option_words,
@@ -315,6 +316,15 @@ def unseen(state: Row, seat: int) -> int:
     for other in range(n_players(state)):
         known |= state[PLAYED + other]
     return state[CARDS_IN_PLAY] & ~known
+
+
+@rule
+def conceal(state: Row, seat: int) -> None:
+    """Blank the words that `seat` may not know: what is left is its view of the table."""
+    for other in range(N_SEATS):
+        if other != seat:
+            state[HANDS + other] = 0
+    state[RANDOM] = 0
 
 
 # Seats and trumps -------------------------------------------------------------------------------

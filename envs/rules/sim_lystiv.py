@@ -35,6 +35,7 @@ from trysim.envs.rules.row import (
     PENALTY_DECK,
     PHASE,
     PLAY,
+    RANDOM,
     SEAT,
     STRIKE,
     Option,
@@ -322,6 +323,16 @@ def unseen(state: Row, seat: int) -> int:
     return ALL_CARDS & ~known
 
 
+@rule
+def conceal(state: Row, seat: int) -> None:
+    """Blank the words that `seat` may not know: what is left is its view of the table."""
+    for other in range(N_SEATS):
+        if other != seat:
+            state[HANDS + other] = 0
+    state[PENALTY_CARDS : PENALTY_CARDS + 4] = 0
+    state[RANDOM] = 0
+
+
 # Seats ------------------------------------------------------------------------------------------
 @rule
 def n_players(state: Row) -> int:
@@ -548,6 +559,12 @@ def _place_of(state: Row, seat: int, other: int) -> int:
 
 
 @rule
+def holds_cards(state: Row, seat: int) -> bool:
+    """Whether the seat still has cards to play, as everybody can see."""
+    return not state[OUT] >> seat & 1 and n_bits(state[PLAYED + seat]) < HAND_SIZE
+
+
+@rule
 def _observe_cards(state: Row, seat: int, packed: Row) -> None:
     put(packed, O_HAND, N_CARDS, state[HANDS + seat])
     hidden = unseen(state, seat)
@@ -556,7 +573,7 @@ def _observe_cards(state: Row, seat: int, packed: Row) -> None:
             break
         other = _seat_at(state, seat, k)
         put(packed, O_PLAYED + N_CARDS * k, N_CARDS, state[PLAYED + other])
-        if k and state[HANDS + other]:
+        if k and holds_cards(state, other):
             may_hold = hidden & state[MAY_HOLD + other]
             if other == state[DEALER]:  # C1: everybody knows where the turned-up card is
                 may_hold |= (1 << state[TRUMP_CARD]) & ~state[PLAYED + other]

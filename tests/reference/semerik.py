@@ -23,9 +23,6 @@ RANKS = "4567JQKA23"
 DECK = make_deck(RANKS)
 HAND_SIZE = 10
 BABAS = {"7A2": "7A2", "3A2": "A23"}  # ranks of the three cards that make a baba
-WIN = 21
-DOUBLE_WIN = 42
-DOUBLE_LIMIT = 11  # losers with so many points or fewer pay double
 
 
 def pair_of(seat: int) -> int:
@@ -163,11 +160,15 @@ def trick_bonus(tricks: Sequence[int]) -> list[int]:
 
 
 def game_result(totals: Sequence[int], target: int = 21) -> tuple[int, int] | None:
-    """The pair that has won the game and what it books; None while the game goes on."""
+    """The pair that has won the game and what it books; None while the game goes on.
+
+    A game to 21 is booked as 21, or as 42 if the losers have 11 points or fewer.
+    """
     if max(totals) < target or totals[0] == totals[1]:
         return None
     winner = 0 if totals[0] > totals[1] else 1
-    booked = DOUBLE_WIN if totals[1 - winner] <= DOUBLE_LIMIT else WIN
+    double_limit = (target + 1) // 2
+    booked = 2 * target if totals[1 - winner] <= double_limit else target
     return winner, booked
 
 

@@ -1,0 +1,83 @@
+"""Agents by name: `make_agent("greedy", game)` gives anything that can sit at a table.
+
+A spec is a name, then what it needs: `random`, `greedy`, `policy:runs/pair`, `sb3:model.zip`,
+`policy:runs/pair,mode=sample`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from trysim.agents.greedy import GreedyAgent
+from trysim.agents.random import RandomAgent
+from trysim.envs.decisions import Agent, Decisions
+from trysim.envs.games import BadInput, Game, game_named
+
+__all__ = ["SPECS", "Agent", "Decisions", "Spec", "make_agent"]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A kind of agent: how its spec is written, what it is, and how it is made."""
+
+    usage: str
+    meaning: str
+    make: Callable[[Game, str, Mapping[str, str]], Agent]
+    needs_argument: bool = False
+    settings: tuple[str, ...] = ()
+
+
+def _policy(game: Game, argument: str, settings: Mapping[str, str]) -> Agent:
+    from trysim.agents.policy import load_policy  # torch, only where it is needed
+
+    return load_policy(game, argument, settings.get("mode", "best"))
+
+
+def _sb3(game: Game, argument: str, settings: Mapping[str, str]) -> Agent:
+    from trysim.agents.sb3 import load_sb3
+
+    return load_sb3(game, argument, settings.get("mode", "best"))
+
+
+SPECS = {
+    "random": Spec("random", "any legal action", lambda game, a, s: RandomAgent()),
+    "greedy": Spec("greedy", "a simple rule player", lambda game, a, s: GreedyAgent(game)),
+    "policy": Spec(
+        "policy:DIR[,mode=best|sample]",
+        "a policy that `trysim train` saved",
+        _policy,
+        needs_argument=True,
+        settings=("mode",),
+    ),
+    "sb3": Spec(
+        "sb3:FILE.zip[,mode=best|sample]",
+        "a model saved by stable-baselines3 (read without unpickling)",
+        _sb3,
+        needs_argument=True,
+        settings=("mode",),
+    ),
+}
+
+
+def make_agent(spec: str, game: Game | str) -> Agent:
+    """The agent that `spec` names, for a game; BadInput, naming what there is, if it names none."""
+    if isinstance(game, str):
+        game = game_named(game)
+    name, _, rest = spec.partition(":")
+    kind = SPECS.get(name)
+    if kind is None:
+        known = ", ".join(kind.usage for kind in SPECS.values())
+        raise BadInput(f"no agent {spec!r}: there are {known}")
+    argument, settings = _split(spec, rest, kind)
+    return kind.make(game, argument, settings)
+
+
+def _split(spec: str, rest: str, kind: Spec) -> tuple[str, dict[str, str]]:
+    parts = [part for part in rest.split(",") if part]
+    argument = parts.pop(0) if parts and "=" not in parts[0] else ""
+    if bool(argument) != kind.needs_argument:
+        raise BadInput(f"agent {spec!r}: write {kind.usage}")
+    settings = dict(part.partition("=")[::2] for part in parts)
+    for name in settings:
+        if name not in kind.settings:
+            raise BadInput(f"agent {spec!r}: no setting {name!r}; write {kind.usage}")
+    return argument, settings

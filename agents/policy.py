@@ -1,0 +1,124 @@
+"""Learned policies: a network over flat observations, stored as safetensors and JSON.
+
+A policy folder holds `policy.safetensors` (weights) and `policy.json` (what they mean: game, layer
+sizes, activation, the observation's layout, how they were trained). Nothing is ever unpickled.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors.torch
+import torch
+
+from trysim.envs.decisions import Decisions
+from trysim.envs.engine import uniforms
+from trysim.envs.games import BadInput, Game
+
+FORMAT = "trysim-policy"
+VERSION = 1
+MODES = ("best", "sample")
+ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
+
+
+def layout_hash(game: Game) -> str:
+    """Hex digest of what the observation's bits mean: weights fit one layout only."""
+    fields = [(field.name, field.kind, field.width, len(field.groups)) for field in game.layout.fields]
+    return hashlib.sha256(repr((game.name, fields)).encode()).hexdigest()[:16]
+
+
+def network(sizes: Sequence[int], activation: str) -> torch.nn.Sequential:
+    """Fully connected layers of these sizes, the activation between them."""
+    layers: list[torch.nn.Module] = []
+    for n_in, n_out in zip(sizes, sizes[1:], strict=False):
+        layers += [torch.nn.Linear(n_in, n_out), ACTIVATIONS[activation]()]
+    return torch.nn.Sequential(*layers[:-1])
+
+
+class PolicyAgent:
+    """Plays what a network prefers: its `best` action, or a `sample` of its probabilities."""
+
+    def __init__(self, game: Game, net: torch.nn.Module, spec: str, mode: str = "best") -> None:
+        if mode not in MODES:
+            raise BadInput(f"agent {spec!r}: mode={mode!r}; allowed are {', '.join(MODES)}")
+        self.spec = spec
+        self._net = net.eval()
+        self._sample = mode == "sample"
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """A legal action for each decision (N,)."""
+        observations, masks = decisions.observe()
+        with torch.inference_mode():
+            logits = self._net(torch.from_numpy(observations).float())
+            logits = logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
+            if not self._sample:
+                return logits.argmax(1).numpy()
+            probabilities = logits.double().softmax(1).numpy()
+        drawn = np.empty(decisions.n)
+        uniforms(decisions.random, drawn)
+        chosen = (probabilities.cumsum(1) <= drawn[:, None]).sum(1)
+        last_legal = masks.shape[1] - 1 - masks[:, ::-1].argmax(1)  # should rounding pass the end
+        return np.minimum(chosen, last_legal)
+
+
+def save_policy(
+    folder: str | Path,
+    game: Game,
+    net: torch.nn.Sequential,
+    activation: str,
+    about: Mapping[str, Any],
+) -> None:
+    """Write a policy folder; `about` says how the policy came to be (config, seed, versions)."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    linear = [layer for layer in net if isinstance(layer, torch.nn.Linear)]
+    meaning = {
+        "format": FORMAT,
+        "version": VERSION,
+        "game": game.name,
+        "sizes": [linear[0].in_features, *(layer.out_features for layer in linear)],
+        "activation": activation,
+        "layout": layout_hash(game),
+        "about": dict(about),
+    }
+    safetensors.torch.save_file(net.state_dict(), folder / "policy.safetensors")
+    (folder / "policy.json").write_text(json.dumps(meaning, indent=2, ensure_ascii=False) + "\n")
+
+
+def load_policy(game: Game, folder: str, mode: str = "best") -> PolicyAgent:
+    """The agent of a policy folder; BadInput if there is none or it is for something else."""
+    spec = f"policy:{folder}" + ("" if mode == "best" else f",mode={mode}")
+    path = Path(folder)
+    try:
+        meaning = json.loads((path / "policy.json").read_text(encoding="utf-8"))
+        weights = safetensors.torch.load_file(path / "policy.safetensors")
+    except (OSError, ValueError, safetensors.SafetensorError) as error:
+        raise BadInput(f"{spec}: cannot read the policy: {error}") from None
+    _check_meaning(game, spec, meaning)
+    try:
+        net = network(meaning["sizes"], meaning["activation"])
+        net.load_state_dict(weights)
+    except (RuntimeError, TypeError, IndexError) as error:
+        raise BadInput(f"{spec}: weights and policy.json do not fit: {error}") from None
+    return PolicyAgent(game, net, spec, mode)
+
+
+def _check_meaning(game: Game, spec: str, meaning: Any) -> None:
+    if not isinstance(meaning, dict) or meaning.get("format") != FORMAT:
+        raise BadInput(f"{spec}: policy.json is no {FORMAT}")
+    if meaning.get("version") != VERSION:
+        raise BadInput(f"{spec}: version {meaning.get('version')!r}; this release reads {VERSION}")
+    if meaning.get("game") != game.name:
+        raise BadInput(f"{spec}: a policy for {meaning.get('game')}, not for {game.name}")
+    if meaning.get("layout") != layout_hash(game):
+        raise BadInput(f"{spec}: trained on another observation layout; train it anew")
+    if meaning.get("activation") not in ACTIVATIONS:
+        raise BadInput(f"{spec}: activation {meaning.get('activation')!r} is unknown")
+    sizes = meaning.get("sizes")
+    ends = (game.layout.size, game.n_actions)
+    if not isinstance(sizes, list) or len(sizes) < 2 or (sizes[0], sizes[-1]) != ends:
+        raise BadInput(f"{spec}: layer sizes {sizes!r} do not lead from {ends[0]} to {ends[1]}")

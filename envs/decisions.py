@@ -1,0 +1,90 @@
+"""What an agent is, and how agents are asked: many decisions of many tables at a time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from trysim.envs.engine import next_words
+from trysim.envs.games import MASK_WORDS, Game
+from trysim.envs.rules.jit import Row
+from trysim.envs.rules.row import SEAT
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """N decisions, each by the seat to act at some table.
+
+    `views` (N, words) are the tables as these seats know them: rows in which everything hidden is
+    blank. `legal` (N,) are sets of actions. `random` (N,) are random words, fresh for each decision
+    and drawn from a stream of the table's and the seat's own: choices made with them never depend
+    on which other decisions are asked for at the same time.
+    """
+
+    game: Game
+    views: Row
+    legal: Row
+    random: Row
+
+    @property
+    def n(self) -> int:
+        """How many decisions."""
+        return len(self.legal)
+
+    def observe(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        """What each seat sees and may do: 0/1 int8 (N, layout.size) and (N, n_actions)."""
+        layout = self.game.layout
+        observations = np.empty((self.n, layout.size // 8), np.int64)
+        masks = np.empty((self.n, MASK_WORDS), np.int64)
+        self.game.kernels.observe_tables(
+            self.views,
+            np.arange(self.n),
+            np.empty(layout.n_words, np.int64),
+            observations,
+            masks,
+            np.empty(self.n, np.int64),
+        )
+        return observations.view(np.int8), masks.view(np.int8)[:, : self.game.n_actions]
+
+
+class Agent(Protocol):
+    """Anything that decides. `spec` is the text that names it everywhere."""
+
+    spec: str
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """A legal action for each decision (N,)."""
+        ...
+
+
+def decide(
+    game: Game,
+    rows: Row,
+    tables: Row,
+    agents: Sequence[Agent],
+    who: Row,
+    streams: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    """The actions (N,) at the `tables` (N,), decided by `agents[who[i]]` at the i-th.
+
+    `streams` (B, seats) hold the random word of every table and seat, and are advanced.
+    """
+    views = np.empty((len(tables), rows.shape[1]), np.int64)
+    legal = np.empty(len(tables), np.int64)
+    game.kernels.view_tables(rows, tables, views, legal)
+    words = np.empty(len(tables), np.int64)
+    next_words(streams, tables, rows[tables, SEAT], words)
+    actions = np.empty(len(tables), np.int64)
+    for k in np.unique(who):
+        mine = who == k
+        decisions = Decisions(game, views[mine], legal[mine], words[mine])
+        actions[mine] = agents[k].act(decisions)
+    return actions
+
+
+def new_streams(seeds: Sequence[Any], n_seats: int) -> npt.NDArray[np.int64]:
+    """Random words (B, seats), a row for each seed (a whole number, or several)."""
+    rows = [np.random.SeedSequence(seed).generate_state(n_seats, np.uint64) for seed in seeds]
+    return np.array(rows).view(np.int64)
