@@ -1,8 +1,8 @@
 """`rule`: compile a function with numba, cached under a digest of every source it may call.
 
 numba's own cache looks at the file of the compiled function alone: after a change in another file
-it would return the old answer. Here the cache folder's name is a digest of all sources of the
-package, so a change anywhere compiles anew. Where no folder can be written, functions compile in
+it would return the old answer. Here the cache folder's name is a digest of the sources
+of rules, engine and the function's own folder, so a change in any of them compiles anew. Where no folder can be written, functions compile in
 memory. With `NUMBA_DISABLE_JIT=1` the plain Python function runs.
 """
 
@@ -24,7 +24,7 @@ import numpy.typing as npt
 Row = npt.NDArray[np.int64]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_PACKAGE = Path(__file__).resolve().parent.parent  # envs/
+_RULES = Path(__file__).resolve().parent
 # Seconds a first compilation takes, roughly: only for the line that tells people to wait.
 _EXPECTED_SECONDS = 40
 
@@ -69,10 +69,13 @@ def _cache_roots() -> list[Path]:
 
 
 @cache
-def source_digest(folder: Path = _PACKAGE) -> str:
-    """Hex digest of all Python sources of the environments and of `folder`."""
+def source_digest(folder: Path = _RULES) -> str:
+    """Hex digest of the sources of rules and engine, and of what else lies in `folder`."""
+    sources = {*_RULES.glob("*.py"), _RULES.parent / "engine.py"}
+    if folder != _RULES.parent:
+        sources |= set(folder.glob("*.py"))
     digest = hashlib.sha256()
-    for path in sorted({*_PACKAGE.rglob("*.py"), *folder.glob("*.py")}):
+    for path in sorted(sources):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
