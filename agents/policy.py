@@ -56,13 +56,13 @@ class PolicyAgent:
             logits = self._net(torch.from_numpy(observations).float())
             logits = logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
             if not self._sample:
-                return logits.argmax(1).numpy()
+                return np.asarray(logits.argmax(1).numpy(), np.int64)
             probabilities = logits.double().softmax(1).numpy()
         drawn = np.empty(decisions.n)
         uniforms(decisions.random, drawn)
         chosen = (probabilities.cumsum(1) <= drawn[:, None]).sum(1)
         last_legal = masks.shape[1] - 1 - masks[:, ::-1].argmax(1)  # should rounding pass the end
-        return np.minimum(chosen, last_legal)
+        return np.asarray(np.minimum(chosen, last_legal), np.int64)
 
 
 def save_policy(

@@ -31,7 +31,7 @@ def load_sb3(game: Game, path: str, mode: str = "best") -> PolicyAgent:
     net = actor(weights, description)
     if net is None:
         raise BadInput(f"{spec}: not an MlpPolicy with an action network")
-    n_in, n_out = net[0].in_features, net[-1].out_features
+    n_in, n_out = int(net[0].in_features), int(net[-1].out_features)  # type: ignore[arg-type]
     if (n_in, n_out) != (game.layout.size, game.n_actions):
         raise BadInput(
             f"{spec}: leads from {n_in} inputs to {n_out} actions; {game.name} has "

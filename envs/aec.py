@@ -56,6 +56,7 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
         n = self.game.n_players(self.options)
         self.possible_agents = [f"player_{seat}" for seat in range(n)]
         self.agents: list[str] = []
+        self.agent_selection: str = self.possible_agents[0]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         space = _observation_space(self.game, observation)
         self.observation_spaces = {agent: _copy_of(space) for agent in self.possible_agents}

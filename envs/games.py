@@ -266,7 +266,7 @@ class Game:
         """The deck that, dealt from `dealer`'s left, gives these hands."""
         out = int(row[self.words["out"]]) if "out" in self.words else 0
         active = [seat for seat in range(len(hands)) if not out >> seat & 1]
-        pack = self.cards(self.kernels.pack(row))
+        pack = self.cards(self.rules.pack(row))
         size = self.rules.HAND_SIZE if self.name == "sim_lystiv" else len(pack) // len(active)
         for seat, hand in enumerate(hands):
             expected = size if seat in active else 0
@@ -291,7 +291,7 @@ class Game:
 
     def give_deck(self, row: Row, deck: Sequence[str], dealer: int | None = None) -> None:
         """Deal from a whole deck, top first, one card at a time, left of the dealer first."""
-        pack = self.cards(self.kernels.pack(row))
+        pack = self.cards(self.rules.pack(row))
         numbers = [self.card_number(card) for card in deck]
         if sorted(numbers) != [self.card_number(card) for card in pack]:
             raise BadInput(f"{self.name}: a deck of this table has these cards: {' '.join(pack)}")

@@ -14,7 +14,7 @@ from trysim.envs.decisions import Agent, decide, new_streams
 from trysim.envs.engine import draw
 from trysim.envs.games import BadInput
 from trysim.envs.rules.jit import Row
-from trysim.envs.rules.row import SEAT
+from trysim.envs.rules.row import GONE, SEAT
 
 PAIR = "pair"
 _OPPONENT_STREAM = 1  # set apart from the deals' seeds
@@ -101,8 +101,9 @@ class LearnerTables:
 
     def _is_over(self, tables: Row) -> npt.NDArray[np.bool_]:
         """Whether the match, or the learner's part in it, is over."""
-        gone = self.batch.rows[tables, self.game.words["gone"]] >> self._seat[tables] & 1
-        return self.batch.done[tables] | gone.astype(np.bool_)
+        gone = self.batch.rows[tables, GONE] >> self._seat[tables] & 1
+        over: npt.NDArray[np.bool_] = self.batch.done[tables] | gone.astype(np.bool_)
+        return over
 
     def _begin(self, tables: Row) -> None:
         self.batch.begin_tables(tables)
@@ -151,7 +152,8 @@ class LearnerTables:
     def _is_forced(self, tables: Row) -> npt.NDArray[np.bool_]:
         n_legal = np.empty(len(tables), np.int64)
         self.game.kernels.count_legal(self.batch.rows, tables, n_legal)
-        return n_legal == 1
+        forced: npt.NDArray[np.bool_] = n_legal == 1
+        return forced
 
 
 def _check_seats(batch: BatchEnv, seats: int | str | None) -> int | str | None:

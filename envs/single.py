@@ -25,7 +25,10 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
     action ends the episode with `illegal_reward` and `info["illegal_action"]`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 2,
+    }
 
     def __init__(
         self,
@@ -40,8 +43,8 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
             raise BadInput(f"render_mode={render_mode!r}: allowed are ansi, rgb_array")
         self.render_mode = render_mode
         self.game = game_named(game)
-        several = [opponents] if isinstance(opponents, str) or hasattr(opponents, "act") else opponents
-        agents = [_agent(opponent, game) for opponent in several]  # type: ignore[union-attr]
+        several = opponents if isinstance(opponents, (list, tuple)) else [opponents]
+        agents = [_agent(opponent, game) for opponent in several]
         self._tables = LearnerTables(game, 1, agents, seats=seat, options=options)
         self._illegal_reward = illegal_reward
         self.observation_space = spaces.Box(0, 1, (self.game.layout.size,), np.int8)
@@ -75,7 +78,8 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """What is legal now: bool (n_actions,)."""
-        return self._tables.mask[0].astype(np.bool_)
+        legal: npt.NDArray[np.bool_] = self._tables.mask[0].astype(np.bool_)
+        return legal
 
     def render(self) -> Any:
         """The table, all hands open, as text or as an image."""
@@ -88,7 +92,8 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
         return draw(self.game, self._tables.batch.rows[0])
 
     def _observed(self) -> npt.NDArray[np.int8]:
-        return self._tables.observation[0].copy()
+        seen: npt.NDArray[np.int8] = self._tables.observation[0].copy()
+        return seen
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self._tables.mask[0].copy()}

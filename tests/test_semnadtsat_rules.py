@@ -235,9 +235,10 @@ def test_S15_who_takes_the_trick(trick, trump, winner):
 
 
 def test_S16_winner_leads():
-    table = late("semnadtsat", "4H 4C", "KH 5C", "2S 6C", "AH 9C", trump="S").play("4H KH 2S AH")
+    table = late("semnadtsat", "4H", "9H", "AH 6C 8S 3H", "KH", trump="S").play("4H 9H AH KH")
     assert table.seat == table["leader"] == 2
     assert table["tricks"] == [0, 0, 1, 0, 0]
+    assert table.legal() == cards("6C 8S 3H")
 
 
 @pytest.mark.parametrize(

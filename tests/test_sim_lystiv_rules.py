@@ -200,9 +200,10 @@ def test_S14_who_takes_the_trick(trick, trump, winner):
 
 
 def test_S14_winner_leads():
-    table = late(GAME, "9H 9C", "AH 8C", "6S 7C", trump="S").play("9H AH 6S")
+    table = late(GAME, "9H", "AH", "6S 7C 8D AS", trump="S").play("9H AH 6S")
     assert table.seat == table["leader"] == 2
     assert table["tricks"][:3] == [0, 0, 1]
+    assert table.legal() == cards("7C 8D AS")
 
 
 # What a seat may know ---------------------------------------------------------------------------

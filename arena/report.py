@@ -1,0 +1,99 @@
+"""What comparisons and measurements share: versions, a progress bar, files that appear whole."""
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import IO
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+import trysim
+from trysim.envs.games import BadInput
+from trysim.envs.rules.jit import source_digest
+
+LIBRARIES = ("numpy", "numba", "torch")
+_WORTH_TELLING = 2.0  # seconds
+
+
+def versions(libraries: Sequence[str] = LIBRARIES) -> dict[str, str]:
+    """Of trysim, python, the `libraries` that are installed, and the digest of the rules."""
+    found = {"trysim": trysim.__version__, "python": platform.python_version()}
+    for library in libraries:
+        try:
+            found[library] = metadata.version(library)
+        except metadata.PackageNotFoundError:
+            continue
+    return {**found, "rules": source_digest()}
+
+
+class _Rate(ProgressColumn):
+    """How many are done in a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.0f}/s" if speed >= 10 else f"{speed:.2f}/s")
+
+
+@contextmanager
+def progress(what: str, total: int, show: bool = True) -> Iterator[Callable[[int], None]]:
+    """Gives a function to call with how many more of the `total` are done.
+
+    On a terminal a bar with rate and remaining time; besides, one line at the end of what took more
+    than two seconds. All on stderr.
+    """
+    console = Console(stderr=True)
+    columns = (BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
+    hidden = not (show and console.is_terminal)
+    bar = Progress(
+        TextColumn("{task.description}"), *columns, console=console, transient=True, disable=hidden
+    )
+    task = bar.add_task(what, total=total)
+    started = time.perf_counter()
+    with bar:
+        yield lambda more: bar.advance(task, more)
+    seconds = time.perf_counter() - started
+    if show and seconds > _WORTH_TELLING:
+        console.print(
+            f"{total} {what} in {seconds:.1f} s, {total / seconds:,.1f}/s", highlight=False
+        )
+
+
+def checked_file(path: Path) -> Path:
+    """Where a file of this name will be written; BadInput, naming why, if it cannot be."""
+    target = path.resolve()  # a link stays a link
+    if not target.parent.is_dir():
+        raise BadInput(f"cannot write {path}: there is no directory {target.parent}")
+    if target.exists() and not target.is_file():
+        raise BadInput(f"cannot write {path}: it is no regular file")
+    if not os.access(target.parent, os.W_OK):
+        raise BadInput(f"cannot write {path}: the directory {target.parent} is not writable")
+    return target
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[str]]:
+    """A text file to write that appears under its name, whole, at the end; not if that fails."""
+    target = checked_file(path)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        part.replace(target)
+    except OSError as error:
+        raise BadInput(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)

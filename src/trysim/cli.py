@@ -1,0 +1,382 @@
+"""The command `trysim`: games, record, verify, train, arena, bench.
+
+Exit status: 0 done, 1 a record is bad, 2 the command cannot be carried out as given, 130 stopped
+by Ctrl-C. What a command is about is imported when it runs: `trysim --help` imports little.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
+
+from trysim import __version__
+
+if TYPE_CHECKING:
+    from trysim.envs.games import Game
+
+OK, BAD_RECORD, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
+_AGENTS = "random, greedy, policy:DIR, sb3:FILE.zip"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Carry out a command line; the exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    words, overrides = _split_overrides(words)
+    try:
+        arguments = _parser().parse_args(words)
+    except argparse.ArgumentError as error:
+        return _complain(f"{error}; see trysim --help")
+    except SystemExit as end:  # --help and --version
+        return int(end.code or OK)
+    if overrides:
+        arguments.train.overrides = overrides
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return _complain("stopped", INTERRUPTED)
+
+
+def _run(arguments: Namespace) -> int:
+    from trysim.envs.games import BadInput
+
+    name = arguments.subcommand
+    try:
+        return _COMMANDS[name](arguments[name])
+    except BadInput as error:
+        return _complain(str(error))
+
+
+def _complain(message: str, status: int = WRONG_USE) -> int:
+    """Print one line on stderr; the status."""
+    print("trysim:", " ".join(message.split()), file=sys.stderr)
+    return status
+
+
+# The command line -------------------------------------------------------------------------------
+class _Formatter(DefaultHelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of the examples."""
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="trysim",
+        description="Three traditional trick-taking games as reinforcement-learning environments.",
+        epilog=_examples("trysim games", "trysim arena semerik --agents greedy random --deals 1000"),
+        exit_on_error=False,
+        formatter_class=_Formatter,
+    )
+    parser.add_argument("--version", action="version", version=f"trysim {__version__}")
+    subcommands = parser.add_subcommands(required=True)
+    for add in (_add_games, _add_record, _add_verify, _add_train, _add_arena, _add_bench):
+        add(subcommands)
+    return parser
+
+
+def _examples(*lines: str) -> str:
+    return "\n".join(["examples:", *(f"  {line}" for line in lines)])
+
+
+def _add(subcommands: Any, name: str, what: str, *examples: str) -> ArgumentParser:
+    parser = ArgumentParser(
+        description=f"{what[0].upper()}{what[1:]}.",
+        epilog=_examples(*examples),
+        exit_on_error=False,
+    )
+    subcommands.add_subcommand(name, parser, help=what)
+    return parser
+
+
+def _add_games(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "games",
+        "show the games and their options",
+        "trysim games",
+        "trysim games semerik",
+    )
+    parser.add_argument("game", nargs="?", help="this game only")
+
+
+def _add_option(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--option",
+        action="append",
+        metavar="NAME=VALUE",
+        help="an option of the game (`trysim games` shows all); may be given several times",
+    )
+
+
+def _add_record(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "record",
+        "play matches and write their records, one line of JSON each",
+        "trysim record semerik --agents greedy --episodes 10 --seed 1 --out games.jsonl",
+        "trysim record sim_lystiv --agents greedy random random --option num_players=3 \\",
+        "    --episodes 100 --seed 7 --legal --out three.jsonl",
+    )
+    parser.add_argument("game", help="the game's name")
+    parser.add_argument(
+        "--agents",
+        nargs="+",
+        required=True,
+        metavar="SPEC",
+        help=f"one for all seats, or one for each seat: {_AGENTS}",
+    )
+    parser.add_argument("--episodes", required=True, metavar="N", help="how many matches")
+    parser.add_argument(
+        "--seed",
+        required=True,
+        metavar="S",
+        help="the same seed gives the same file, byte for byte. A record's own seed follows from S "
+        "and the episode's number; an environment reset with it deals the record's first deal",
+    )
+    _add_option(parser)
+    parser.add_argument(
+        "--legal", action="store_true", help="keep all legal actions with every action"
+    )
+    parser.add_argument("--out", required=True, metavar="FILE", help="the file to write")
+
+
+def _add_verify(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "verify",
+        "check every card, turn, score and reward of records by the rules",
+        "trysim verify games.jsonl",
+        "trysim verify runs/*.jsonl",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="files of records")
+
+
+def _add_train(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "train",
+        "train a policy as a configuration file says",
+        "trysim train configs/semerik.yaml",
+        "trysim train configs/semerik.yaml --seed 3 --out runs/third",
+    )
+    parser.add_argument("config", metavar="CONFIG", help="a YAML file; then --key value changes it")
+    parser.add_argument("--out", metavar="DIR", help="the folder for what training gives")
+
+
+def _add_arena(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "arena",
+        "compare agents over duplicate deals: the same deals with every seating",
+        "trysim arena semerik --agents greedy random --deals 1000 --seed 1",
+        "trysim arena semnadtsat --agents policy:runs/a greedy random --deals 5000 --seed 1 \\",
+        "    --option scoring=seventeen --workers 4 --json a.json",
+    )
+    parser.add_argument("game", help="the game's name")
+    parser.add_argument(
+        "--agents", nargs="+", required=True, metavar="SPEC", help=f"two or more of: {_AGENTS}"
+    )
+    parser.add_argument("--deals", required=True, metavar="N", help="deals (matches), 2 or more")
+    parser.add_argument("--seed", default="0", metavar="S", help="the deals' seed")
+    _add_option(parser)
+    parser.add_argument("--workers", metavar="N", help="processes; all cores if not given")
+    parser.add_argument("--json", metavar="FILE", help="write the result here as well")
+
+
+def _add_bench(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "bench",
+        "measure how fast the games run on this machine, layer by layer",
+        "trysim bench",
+        "trysim bench --peers --json bench.json",
+    )
+    parser.add_argument(
+        "--peers", action="store_true", help="measure OpenSpiel's hearts too, if it is installed"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the result here as well")
+
+
+def _split_overrides(words: list[str]) -> tuple[list[str], list[str]]:
+    """Set `--key value` of `trysim train CONFIG` apart: they are the configuration's business."""
+    if words[:1] != ["train"]:
+        return words, []
+    ours, overrides = words[:2], []
+    rest = iter(words[2:])
+    for word in rest:
+        if word == "--out":
+            ours += [word, *(value for value in (next(rest, None),) if value is not None)]
+        elif word in ("-h", "--help") or word.startswith("--out="):
+            ours.append(word)
+        else:
+            overrides.append(word)
+    return ours, overrides
+
+
+# What was typed ---------------------------------------------------------------------------------
+def _number(name: str, text: str, lowest: int) -> int:
+    from trysim.envs.games import BadInput
+
+    try:
+        number = int(text)
+    except ValueError:
+        number = lowest - 1
+    if number < lowest:
+        raise BadInput(f"--{name} {text}: allowed are whole numbers from {lowest}")
+    return number
+
+
+def _options(game: "Game", texts: Iterable[str] | None) -> dict[str, Any]:
+    """All options of the game from `name=value` texts."""
+    from trysim.envs.games import BadInput
+
+    known = {option.name: option for option in game.options}
+    given: dict[str, Any] = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise BadInput(f"--option {text}: write name=value; names are {', '.join(known)}")
+        if name in given:
+            raise BadInput(f"--option {name} is given twice")
+        given[name] = known[name].parse(value) if name in known else value
+    return game.complete_options(given)
+
+
+# Commands ---------------------------------------------------------------------------------------
+def _games(arguments: Namespace) -> int:
+    from rich.console import Console
+
+    from trysim.envs.games import GAMES, game_named
+
+    console = Console(highlight=False)
+    for game in [game_named(arguments.game)] if arguments.game else GAMES.values():
+        console.print(_game_table(game))
+    return OK
+
+
+def _game_table(game: "Game") -> Any:
+    from rich.table import Table
+
+    about = (game.rules.__doc__ or "").partition(".")[0]
+    table = Table(title=f"{game.name} - {about}", title_justify="left", expand=False)
+    for heading in ("option", "default", "allowed", "meaning"):
+        table.add_column(heading, overflow="fold")
+    for option in game.options:
+        default = "none" if option.default is None else str(option.default)
+        table.add_row(option.name, default, option.allowed(), option.meaning)
+    return table
+
+
+def _record(arguments: Namespace) -> int:
+    from trysim.arena.play import play_match, table_seed
+    from trysim.arena.report import new_file, progress
+    from trysim.envs.games import game_named
+    from trysim.envs.record import dumps
+
+    game = game_named(arguments.game)
+    options = _options(game, arguments.option)
+    episodes = _number("episodes", arguments.episodes, 1)
+    seed = _number("seed", arguments.seed, 0)
+    agents = _agents_by_seat(game, options, arguments.agents)
+    with new_file(Path(arguments.out)) as file, progress("matches", episodes) as advance:
+        for episode in range(episodes):
+            own_seed = table_seed(seed, episode)
+            record = play_match(game, options, agents, own_seed, arguments.legal)
+            file.write(dumps(record) + "\n")
+            advance(1)
+    return OK
+
+
+def _agents_by_seat(game: "Game", options: dict[str, Any], specs: list[str]) -> list[Any]:
+    """The agent of every seat; one spec is for all seats."""
+    from trysim.agents import make_agent
+    from trysim.envs.games import BadInput
+
+    n = game.n_players(options)
+    if len(specs) not in (1, n):
+        raise BadInput(f"--agents: {len(specs)} for {n} players; give one for all, or {n}")
+    agents = {spec: make_agent(spec, game) for spec in specs}
+    return [agents[spec] for spec in (specs if len(specs) == n else specs * n)]
+
+
+def _verify(arguments: Namespace) -> int:
+    return max(_verify_file(path) for path in arguments.files)
+
+
+def _verify_file(path: str) -> int:
+    """Print what is wrong in a file and how many of its records are good."""
+    from trysim.envs.games import BadInput
+    from trysim.envs.record import read_lines
+
+    n_records = n_good = 0
+    try:
+        for line, record in read_lines(path):
+            fault = _fault(record)
+            n_records += 1
+            n_good += fault is None
+            if fault is not None:
+                print(f"{path}, line {line}: {' '.join(fault.split())}")
+    except BadInput as error:
+        return _complain(str(error))
+    print(f"{path}: {n_good} of {n_records} records good")
+    return OK if n_good == n_records else BAD_RECORD
+
+
+def _fault(record: Any) -> str | None:
+    """What is wrong with a record, None if nothing is."""
+    from trysim.envs.games import BadInput
+    from trysim.envs.record import verify
+
+    if isinstance(record, BadInput):
+        return str(record)
+    try:
+        verify(record)
+    except BadInput as error:
+        return str(error)
+    return None
+
+
+def _train(arguments: Namespace) -> int:
+    from trysim.train import run
+
+    out = None if arguments.out is None else Path(arguments.out)
+    return int(run(arguments.config, getattr(arguments, "overrides", []), out))
+
+
+def _arena(arguments: Namespace) -> int:
+    from rich.console import Console
+
+    from trysim.arena import compare
+    from trysim.arena.report import checked_file, new_file
+    from trysim.envs.games import game_named
+
+    game = game_named(arguments.game)
+    options = _options(game, arguments.option)
+    deals = _number("deals", arguments.deals, 2)
+    seed = _number("seed", arguments.seed, 0)
+    workers = None if arguments.workers is None else _number("workers", arguments.workers, 1)
+    if arguments.json is not None:
+        checked_file(Path(arguments.json))  # before hours of play, not after
+    comparison = compare(game.name, arguments.agents, deals, seed, options, workers)
+    Console(highlight=False).print(comparison.table())
+    if arguments.json is not None:
+        with new_file(Path(arguments.json)) as file:
+            file.write(comparison.to_json() + "\n")
+    return OK
+
+
+def _bench(arguments: Namespace) -> int:
+    from trysim.arena.bench import run
+
+    return run(arguments.peers, None if arguments.json is None else Path(arguments.json))
+
+
+_COMMANDS: dict[str, Callable[[Namespace], int]] = {
+    "games": _games,
+    "record": _record,
+    "verify": _verify,
+    "train": _train,
+    "arena": _arena,
+    "bench": _bench,
+}

@@ -1,0 +1,21 @@
+"""Training: one readable file per algorithm, each a function `train(config, out) -> Result`."""
+
+from pathlib import Path
+
+__all__ = ["ALGORITHMS", "run"]
+
+ALGORITHMS = ("sb3",)
+
+
+def run(config_path: str, overrides: list[str], out: Path | None) -> int:
+    """Train as a YAML file says, with `--key value` overrides; returns the exit status."""
+    from trysim.train.config import config_file, load_config
+    from trysim.train.sb3 import SB3Config, train
+
+    path = config_file(config_path)
+    config = load_config(SB3Config, path, overrides)
+    result = train(config, out or Path("runs") / f"{config.game}-{path.stem}")
+    print(f"policy         {result.policy}")
+    print(f"learning curve {result.curve}")
+    print(f"play it with   trysim arena {config.game} --agents policy:{result.policy} greedy --deals 1000 --seed 1")
+    return 0

@@ -1,0 +1,65 @@
+"""Training configurations: frozen dataclasses filled from YAML and the command line."""
+
+import dataclasses
+import importlib.metadata
+import importlib.resources
+import platform
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from jsonargparse import ArgumentParser
+
+from trysim.envs.games import BadInput
+from trysim.envs.rules.jit import source_digest
+
+Config = TypeVar("Config")
+
+
+def config_file(path: str) -> Path:
+    """The file itself, or the one of that name that comes with the package; BadInput if neither."""
+    here = Path(path)
+    if here.is_file():
+        return here
+    packaged = Path(str(importlib.resources.files("trysim"))) / path
+    if packaged.is_file():
+        return packaged
+    known = sorted((Path(str(importlib.resources.files("trysim"))) / "configs").rglob("*.yaml"))
+    names = ", ".join("/".join(file.parts[-3:]) for file in known)
+    raise BadInput(f"no configuration {path}: there are {names}, or give a file of your own")
+
+
+def load_config(kind: type[Config], path: Path, overrides: list[str]) -> Config:
+    """A configuration from a YAML file and `--key value` overrides; unknown keys are errors.
+
+    Raises BadInput, saying which key and what is allowed.
+    """
+    parser = ArgumentParser(prog=f"trysim train {path}", exit_on_error=False)
+    parser.add_argument("--config", action="config")
+    parser.add_class_arguments(kind, as_positional=False)
+    try:
+        parsed = parser.parse_args(["--config", str(path), *overrides])
+        values = {field.name: parsed[field.name] for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+        return kind(**{name: _plain(value) for name, value in values.items()})
+    except SystemExit:
+        raise
+    except BadInput:
+        raise
+    except Exception as error:  # jsonargparse raises its own and argparse's kinds
+        raise BadInput(f"{path}: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if hasattr(value, "items") else value
+
+
+def save_config(config: Any, path: Path) -> None:
+    """Write the resolved configuration as YAML."""
+    path.write_text(yaml.safe_dump(dataclasses.asdict(config), sort_keys=False, allow_unicode=True))
+
+
+def versions() -> dict[str, str]:
+    """Versions of everything a result depends on, and the digest of the rules."""
+    names = ("trysim", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
+    found = {name: importlib.metadata.version(name) for name in names}
+    return {**found, "python": platform.python_version(), "rules": source_digest()}

@@ -1,0 +1,32 @@
+"""The picture of a training: strength against the anchors over decisions."""
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+
+def draw_curve(evaluations: Path, picture: Path, title: str) -> Path:
+    """Draw `evaluations.csv` (decisions, seconds, anchor, mean, low, high) as a PNG."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    curves: dict[str, list[tuple[float, ...]]] = defaultdict(list)
+    with evaluations.open(newline="") as file:
+        for row in csv.DictReader(file):
+            numbers = (row["decisions"], row["mean"], row["low"], row["high"])
+            curves[row["anchor"]].append(tuple(float(number) for number in numbers))
+    figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
+    for anchor, points in curves.items():
+        decisions, means, lows, highs = zip(*points, strict=True)
+        (line,) = axes.plot(decisions, means, marker="o", markersize=3, label=f"over {anchor}")
+        axes.fill_between(decisions, lows, highs, color=line.get_color(), alpha=0.2)
+    axes.axhline(0, color="grey", linewidth=0.8)
+    axes.set(xlabel="learned decisions", ylabel="mean reward more than the table's", title=title)
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x / 1e6:g} M")
+    axes.legend()
+    axes.grid(alpha=0.3)
+    figure.savefig(picture, dpi=120)
+    plt.close(figure)
+    return picture
