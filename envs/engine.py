@@ -123,6 +123,11 @@ def begin(state: Row) -> None:
     rules.start(state)
 
 
+def pack(state: Row) -> int:
+    """The set of cards to shuffle next."""
+    return rules.pack(state)
+
+
 def settle(state: Row) -> None:
     """Shuffle and deal while the table waits for a deck."""
     if state[PHASE] <= 0:
@@ -178,7 +183,8 @@ def observe(state: Row, seat: int, packed: Row, observation: Row, mask: Row) -> 
 
 def view(state: Row, seat: int, out: Row) -> None:
     """Write the table as `seat` knows it: the row with everything hidden from it blank."""
-    out[:] = state
+    for place in range(state.size):  # `out[:] = state` would compile for five more seconds
+        out[place] = state[place]
     rules.conceal(out, seat)
 
 
@@ -308,7 +314,7 @@ def view_tables(rows: Row, tables: Row, out: Row, legal_actions: Row) -> None:
 
 
 _TEMPLATES = (
-    begin, settle, give_deck, legal, apply, step, returns, observe_packed, observe, view,
+    begin, pack, settle, give_deck, legal, apply, step, returns, observe_packed, observe, view,
     play_random, play_random_observed, first_illegal, step_tables, begin_tables, observe_tables,
     count_legal, view_tables, other_hands, other_hands_tables,
 )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trysim.envs.engine import GAME_MODULES, KERNELS
-from trysim.envs.rules.jit import Row
+from trysim.envs.rules.jit import Row, compile_once
 from trysim.envs.rules.layout import Layout, option_bits
 from trysim.envs.rules.row import (
     CUT,
@@ -30,6 +30,7 @@ from trysim.envs.rules.row import (
 )
 
 
+_COMPILED: set[str] = set()  # games this process need not compile any more
 MASK_WORDS = 7  # int64 words of a mask: room for 56 actions
 
 
@@ -121,8 +122,43 @@ class Game:
         """Players under complete options."""
         return int(options.get("num_players", self.n_seats))
 
+    def compile(self) -> None:
+        """Compile the game's functions now, saying so, unless this machine has done it before.
+
+        Happens by itself with a process's first table; call it before starting workers.
+        """
+        if self.name not in _COMPILED:
+            _COMPILED.add(self.name)
+            compile_once(self.name, self._use_every_kernel)
+
+    def _use_every_kernel(self) -> None:
+        """Call what environments call: numba compiles a function when it is first called."""
+        kernels, one = self.kernels, np.zeros(1, np.int64)
+        rows = self.new_row({}, 0)[None]
+        row, n_seats = rows[0], self.n_seats
+        kernels.begin(row)
+        deck = np.array([self.card_number(card) for card in self.cards(kernels.pack(row))])
+        kernels.give_deck(row, deck, 0)
+        self.observe(row, 0), self.view(row, 0), self.other_hands(row, 0), self.returns(row)
+        kernels.apply(row, self.legal_actions(row)[0])
+        kernels.settle(row)
+        kernels.step(row, self.legal_actions(row)[0])
+        paid, rewards, done = np.zeros((1, n_seats)), np.zeros((1, n_seats)), np.zeros(1, np.bool_)
+        kernels.begin_tables(rows, one, paid)
+        actions = np.array(self.legal_actions(row)[:1])
+        kernels.first_illegal(rows, one, actions)
+        kernels.step_tables(rows, one, actions, paid, rewards, done)
+        observations = np.zeros((1, self.layout.size // 8), np.int64)
+        masks, packed = np.zeros((1, MASK_WORDS), np.int64), np.zeros(self.layout.n_words, np.int64)
+        kernels.observe_tables(rows, one, packed, observations, masks, one.copy())
+        kernels.view_tables(rows, one, np.zeros_like(rows), one.copy())
+        kernels.count_legal(rows, one, one.copy())
+        hands = np.zeros((1, (n_seats - 1) * len(self.deck)), np.int8)
+        kernels.other_hands_tables(rows, one, hands)
+
     def new_row(self, options: Mapping[str, Any], seed: int) -> Row:
         """A table with these options and this seed; no match has begun."""
+        self.compile()
         full = self.complete_options(options)
         row = np.zeros(self.n_words, np.int64)
         values = [option.encode(full[option.name]) for option in self.options]

@@ -1,9 +1,9 @@
 """`rule`: compile a function with numba, cached under a digest of every source it may call.
 
 numba's own cache looks at the file of the compiled function alone: after a change in another file
-it would return the old answer. Here the cache folder's name is a digest of the sources
-of rules, engine and the function's own folder, so a change in any of them compiles anew. Where no folder can be written, functions compile in
-memory. With `NUMBA_DISABLE_JIT=1` the plain Python function runs.
+it would return the old answer. Here the cache folder's name is a digest of the sources of rules,
+engine and the function's own folder, so a change in any of them compiles anew. Where no folder can
+be written, functions compile in memory. With `NUMBA_DISABLE_JIT=1` the plain Python function runs.
 """
 
 import hashlib
@@ -25,8 +25,6 @@ Row = npt.NDArray[np.int64]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _RULES = Path(__file__).resolve().parent
-# Seconds a first compilation takes, roughly: only for the line that tells people to wait.
-_EXPECTED_SECONDS = 40
 
 
 def rule(function: Function) -> Function:
@@ -98,13 +96,15 @@ def specialise(templates: Sequence[Callable[..., Any]], **bindings: Any) -> Simp
     return compiled
 
 
-def announce_compilation(needed: Callable[[], bool]) -> float:
-    """Say on stderr that compiling starts, if `needed`; returns the time it started, else 0."""
-    if numba.config.DISABLE_JIT or not needed():
-        return 0.0
-    print(
-        f"trysim: compiling the games once for this machine (about {_EXPECTED_SECONDS} s)…",
-        file=sys.stderr,
-        flush=True,
-    )
-    return time.perf_counter()
+def compile_once(name: str, use: Callable[[], None]) -> None:
+    """Compile by calling `use`, with a line that says so, unless the cache has it all already."""
+    folder = None if numba.config.DISABLE_JIT else _cache_folder(_RULES)
+    ready = folder / f"{name}.ready" if folder else None
+    if numba.config.DISABLE_JIT or (ready and ready.exists()):
+        return
+    print(f"trysim: compiling {name} for this machine, once…", end="", file=sys.stderr, flush=True)
+    started = time.perf_counter()
+    use()
+    print(f" done in {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+    if ready:
+        ready.touch()

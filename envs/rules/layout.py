@@ -48,7 +48,7 @@ class Field:
         if self.kind == NUMBER:
             value = sum(int(bit) << k for k, bit in enumerate(bits))
             return value - (int(bits[-1]) << self.width)
-        names = [str(self.labels[place]) for place in np.flatnonzero(bits)]
+        names = [str(self.labels[int(place)]) for place in np.flatnonzero(bits)]
         if self.kind == ONE_OF:
             return names[0] if names else None
         return names

@@ -24,11 +24,13 @@ _AGENTS = "random, greedy, policy:DIR, sb3:FILE.zip"
 def main(argv: Sequence[str] | None = None) -> int:
     """Carry out a command line; the exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if not words:
+        return _complain(f"a command is needed: {', '.join(_COMMANDS)}; see trysim --help")
     words, overrides = _split_overrides(words)
     try:
         arguments = _parser().parse_args(words)
     except argparse.ArgumentError as error:
-        return _complain(f"{error}; see trysim --help")
+        return _complain(_in_short(error, words[0]))
     except SystemExit as end:  # --help and --version
         return int(end.code or OK)
     if overrides:
@@ -37,6 +39,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(arguments)
     except KeyboardInterrupt:
         return _complain("stopped", INTERRUPTED)
+
+
+def _in_short(error: argparse.ArgumentError, command: str) -> str:
+    """What is wrong with a command line, and where to look."""
+    if command not in _COMMANDS:
+        return f"{error}; see trysim --help"
+    return f"{str(error).replace(f'{command}.', '')}; see trysim {command} --help"
 
 
 def _run(arguments: Namespace) -> int:
@@ -64,7 +73,9 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="trysim",
         description="Three traditional trick-taking games as reinforcement-learning environments.",
-        epilog=_examples("trysim games", "trysim arena semerik --agents greedy random --deals 1000"),
+        epilog=_examples(
+            "trysim games", "trysim arena semerik --agents greedy random --deals 1000"
+        ),
         exit_on_error=False,
         formatter_class=_Formatter,
     )

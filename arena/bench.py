@@ -1,0 +1,310 @@
+"""How fast the games run, layer by layer, beside well-known environments (`trysim bench`).
+
+Every layer is measured several times; rounds go over all layers, so that a busy moment of the
+machine falls on all of them, and the median counts. Rates are decisions a second (copies a second
+for `copy`) on one core; deals, and the choice of a random legal action, are included.
+
+- `engine`: compiled random play; `engine+obs`: the same with observation and mask at every decision
+- `copy`: one table copied from Python
+- `batch`: `BatchEnv.step` with 1 024 tables
+- `aec-raw`, `aec`: PettingZoo's `last()` and `step()` on `raw_env()`; its `agent_iter` on `env()`.
+  The same two loops play PettingZoo's tic-tac-toe: `peer:pettingzoo-tictactoe-raw`, and without raw
+- `single`: `gymnasium.make`, one learner against random players
+- `sb3-train`: training with stable-baselines3, once
+- `peer:openspiel-hearts`: OpenSpiel's compiled hearts (no passing) with its random bots
+"""
+
+import gc
+import json
+import os
+import platform
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib import import_module, util
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from pettingzoo.classic import tictactoe_v3
+from rich.console import Console
+from rich.table import Table
+
+from trysim.arena.report import LIBRARIES, checked_file, new_file, progress, versions
+from trysim.envs.batch import BatchEnv
+from trysim.envs.games import GAMES, MASK_WORDS, Game
+from trysim.envs.rules.jit import Row
+
+ROUNDS = 5
+SECONDS = 0.5  # of one measurement
+N_TABLES = 1024
+TICTACTOE, HEARTS = "tictactoe", "hearts"
+TICTACTOE_RAW_LAYER, TICTACTOE_LAYER = "peer:pettingzoo-tictactoe-raw", "peer:pettingzoo-tictactoe"
+HEARTS_LAYER = "peer:openspiel-hearts"
+_HEARTS_PLAYS = 52
+_PEERS = {"aec-raw": TICTACTOE_RAW_LAYER, "aec": TICTACTOE_LAYER, "engine": HEARTS_LAYER}
+
+Work = Callable[[], int]  # does some work; returns how many decisions that was
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The median rate of one layer for one game."""
+
+    layer: str
+    game: str
+    per_s: float
+    repeats: int
+
+
+def run(peers: bool, json_path: Path | None, rounds: int = ROUNDS, seconds: float = SECONDS) -> int:
+    """Measure everything, print a table and write JSON; the command's exit status."""
+    if json_path is not None:
+        checked_file(json_path)
+    console = Console(highlight=False)
+    rows = measure(peers, rounds, seconds) + list(_training(console))
+    console.print(_table(rows))
+    if json_path is not None:
+        with new_file(json_path) as file:
+            file.write(json.dumps(_as_json(rows), indent=2) + "\n")
+    return 0
+
+
+def measure(peers: bool, rounds: int = ROUNDS, seconds: float = SECONDS) -> list[Measurement]:
+    """The median rates of all layers but training."""
+    works = dict(_layers(peers))
+    for work in works.values():
+        work()  # compile, and fill what fills at first use
+    rates: dict[tuple[str, str], list[float]] = {key: [] for key in works}
+    with progress("measurements", rounds * len(works)) as advance:
+        for _ in range(rounds):
+            for key, work in works.items():
+                rates[key].append(_rate(work, seconds))
+                advance(1)
+    return [Measurement(*key, statistics.median(found), rounds) for key, found in rates.items()]
+
+
+def _rate(work: Work, seconds: float) -> float:
+    """How many a second, over `seconds` or a little more."""
+    gc.collect()
+    n, start = 0, time.perf_counter()
+    while (passed := time.perf_counter() - start) < seconds:
+        n += work()
+    return n / passed
+
+
+def _training(console: Console) -> Iterator[Measurement]:
+    """The rate of training, last: its libraries are imported only now."""
+    try:
+        benchmark = import_module("trysim.train.sb3").benchmark
+    except (ImportError, AttributeError):
+        console.print("sb3-train: not measured, there is no trysim.train.sb3.benchmark")
+        return
+    yield Measurement("sb3-train", "semerik", float(benchmark()), 1)
+
+
+# Layers -----------------------------------------------------------------------------------------
+def _layers(peers: bool) -> Iterator[tuple[tuple[str, str], Work]]:
+    """(layer, game) and its work, for each."""
+    for layer, make in _MAKERS.items():
+        for game in GAMES.values():
+            yield (layer, game.name), make(game)
+    yield (TICTACTOE_RAW_LAYER, TICTACTOE), _turns(tictactoe_v3.raw_env())
+    yield (TICTACTOE_LAYER, TICTACTOE), _episodes(tictactoe_v3.env())
+    if peers and util.find_spec("pyspiel"):
+        yield (HEARTS_LAYER, HEARTS), _hearts()
+
+
+def _engine(game: Game) -> Work:
+    rows, n = _begun(game, 16), 1000
+
+    def work() -> int:
+        game.kernels.play_random(rows, n, 1)
+        return len(rows) * n
+
+    return work
+
+
+def _engine_observed(game: Game) -> Work:
+    rows, n = _begun(game, 16), 1000
+    packed = np.empty(game.layout.n_words, np.int64)
+    observation = np.empty(game.layout.size // 8, np.int64)
+    mask = np.empty(MASK_WORDS, np.int64)
+
+    def work() -> int:
+        game.kernels.play_random_observed(rows, n, 1, packed, observation, mask)
+        return len(rows) * n
+
+    return work
+
+
+def _copies(game: Game) -> Work:
+    row = _begun(game, 1)[0]
+
+    def work() -> int:
+        for _ in range(1000):
+            row.copy()
+        return 1000
+
+    return work
+
+
+def _batch(game: Game) -> Work:
+    batch = BatchEnv(game.name, N_TABLES)
+    batch.reset(seed=0)
+    shape = (32, *batch.mask.shape)
+    preferences = np.random.default_rng(0).integers(1, 128, shape, np.int8)
+
+    def work() -> int:
+        for preference in preferences:
+            batch.step((batch.mask * preference).argmax(1))
+        return len(preferences) * N_TABLES
+
+    return work
+
+
+def _begun(game: Game, n_tables: int) -> Row:
+    rows = np.stack([game.new_row({}, seed) for seed in range(n_tables)])
+    game.kernels.begin_tables(rows, np.arange(n_tables), np.zeros((n_tables, game.n_seats)))
+    return rows
+
+
+def _aec_raw(game: Game) -> Work:
+    return _turns(_module(game).raw_env())
+
+
+def _aec(game: Game) -> Work:
+    return _episodes(_module(game).env())
+
+
+def _module(game: Game) -> Any:
+    return import_module(f"trysim.envs.{game.name}_v0")
+
+
+def _turns(env: Any) -> Work:
+    """Some turns of an AEC environment, as lean as its interface allows."""
+    env.reset(seed=0)
+    draw = random.Random(0).random
+
+    def work() -> int:
+        n_decisions = 0
+        for _ in range(200):
+            observation, _, termination, truncation, _ = env.last()
+            action = None
+            if not (termination or truncation):
+                legal = np.flatnonzero(observation["action_mask"])
+                action = int(legal[int(draw() * len(legal))])
+                n_decisions += 1
+            env.step(action)
+            if not env.agents:
+                env.reset()
+        return n_decisions
+
+    return work
+
+
+def _episodes(env: Any) -> Work:
+    """One episode of an AEC environment, by the loop of PettingZoo's documentation."""
+    env.reset(seed=0)
+    draw = random.Random(0).random
+
+    def work() -> int:
+        n_decisions = 0
+        env.reset()
+        for _ in env.agent_iter():
+            observation, _, termination, truncation, _ = env.last()
+            if termination or truncation:
+                action = None
+            else:
+                legal = np.flatnonzero(observation["action_mask"])
+                action = int(legal[int(draw() * len(legal))])
+                n_decisions += 1
+            env.step(action)
+        return n_decisions
+
+    return work
+
+
+def _single(game: Game) -> Work:
+    import trysim.envs  # noqa: F401  (registers the environments)
+
+    ids = {"sim_lystiv": "SimLystiv", "semnadtsat": "Semnadtsat", "semerik": "Semerik"}
+    env = gymnasium.make(f"trysim/{ids[game.name]}-v0")
+    _, info = env.reset(seed=0)
+    draw = random.Random(0).random
+    mask = info["action_mask"]
+
+    def work() -> int:
+        nonlocal mask
+        for _ in range(50):
+            legal = np.flatnonzero(mask)
+            _, _, termination, _, info = env.step(int(legal[int(draw() * len(legal))]))
+            mask = info["action_mask"]
+            if termination:
+                _, info = env.reset()
+                mask = info["action_mask"]
+        return 50
+
+    return work
+
+
+def _hearts() -> Work:
+    import pyspiel
+
+    game = pyspiel.load_game("hearts(pass_cards=False)")
+    bots = [pyspiel.make_uniform_random_bot(player, player) for player in range(4)]
+    seeds = iter(range(2**31))
+
+    def work() -> int:
+        pyspiel.evaluate_bots(game.new_initial_state(), bots, next(seeds))
+        return _HEARTS_PLAYS
+
+    return work
+
+
+_MAKERS = {
+    "engine": _engine,
+    "engine+obs": _engine_observed,
+    "copy": _copies,
+    "batch": _batch,
+    "aec-raw": _aec_raw,
+    "aec": _aec,
+    "single": _single,
+}
+
+
+# Reporting --------------------------------------------------------------------------------------
+def _table(rows: list[Measurement]) -> Table:
+    """Rates, and beside them how many times the peer's rate that is."""
+    peers = {row.layer: row for row in rows if row.layer.startswith("peer:")}
+    table = Table("layer", "game", title="per second, median", title_justify="left")
+    table.add_column("rate", justify="right")
+    table.add_column("ratio", justify="right")
+    table.add_column("to")
+    for row in rows:
+        peer = peers.get(_PEERS.get(row.layer, ""))
+        ratio = (f"{row.per_s / peer.per_s:.2f}", peer.layer) if peer else ("", "")
+        table.add_row(row.layer, row.game, f"{row.per_s:,.0f}", *ratio)
+    return table
+
+
+def _as_json(rows: list[Measurement]) -> dict[str, Any]:
+    libraries = (*LIBRARIES, "pettingzoo", "gymnasium", "stable-baselines3", "open_spiel")
+    return {
+        "machine": {"cpu": _cpu(), "cores": os.cpu_count(), "system": platform.platform()},
+        "versions": versions(libraries),
+        "rows": [asdict(row) for row in rows],
+    }
+
+
+def _cpu() -> str:
+    """The processor's name, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
