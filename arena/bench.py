@@ -29,7 +29,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from pettingzoo.classic import tictactoe_v3
+from pettingzoo.classic.tictactoe import tictactoe
 from rich.console import Console
 from rich.table import Table
 
@@ -112,8 +112,8 @@ def _layers(peers: bool) -> Iterator[tuple[tuple[str, str], Work]]:
     for layer, make in _MAKERS.items():
         for game in GAMES.values():
             yield (layer, game.name), make(game)
-    yield (TICTACTOE_RAW_LAYER, TICTACTOE), _turns(tictactoe_v3.raw_env())
-    yield (TICTACTOE_LAYER, TICTACTOE), _episodes(tictactoe_v3.env())
+    yield (TICTACTOE_RAW_LAYER, TICTACTOE), _turns(tictactoe.raw_env())
+    yield (TICTACTOE_LAYER, TICTACTOE), _episodes(tictactoe.env())
     if peers and util.find_spec("pyspiel"):
         yield (HEARTS_LAYER, HEARTS), _hearts()
 
@@ -280,13 +280,14 @@ _MAKERS = {
 def _table(rows: list[Measurement]) -> Table:
     """Rates, and beside them how many times the peer's rate that is."""
     peers = {row.layer: row for row in rows if row.layer.startswith("peer:")}
-    table = Table("layer", "game", title="per second, median", title_justify="left")
-    table.add_column("rate", justify="right")
-    table.add_column("ratio", justify="right")
-    table.add_column("to")
+    table = Table(title="per second, median; beside it how many times a peer's", expand=False)
+    for heading in ("layer", "game"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("per second", "times", "peer"):
+        table.add_column(heading, justify="right", overflow="fold")
     for row in rows:
         peer = peers.get(_PEERS.get(row.layer, ""))
-        ratio = (f"{row.per_s / peer.per_s:.2f}", peer.layer) if peer else ("", "")
+        ratio = (f"{row.per_s / peer.per_s:.2f}", peer.game) if peer else ("", "")
         table.add_row(row.layer, row.game, f"{row.per_s:,.0f}", *ratio)
     return table
 

@@ -151,7 +151,8 @@ def _pair(a: str, b: str, values: Floats) -> Pair:
 
 def interval(values: Floats) -> tuple[float, float]:
     """The 95 % bootstrap interval (percentiles) of the mean of values (N,)."""
-    from scipy.stats import bootstrap  # slow to import
+    # Here, for it is slow to import.
+    from scipy.stats import bootstrap  # type: ignore[import-untyped, unused-ignore]
 
     result = bootstrap(
         (values,),

@@ -12,7 +12,7 @@ from pettingzoo.utils import wrappers
 
 from trysim.envs.games import Game, game_named
 from trysim.envs.observation import MAX_TOKENS, N_TOKENS, History
-from trysim.envs.record import give_deal, replay_onto, result_of
+from trysim.envs.record import give_deal, penalty_of, replay_onto, result_of
 from trysim.envs.rules.row import SEAT
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
@@ -26,6 +26,7 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
     observation is int8 0/1 in the layout of `game.layout`, `observation="tokens"` an int16 history.
     The mask is non-zero for the agent about to act only. Rewards are those of the option `reward`;
     an illegal action raises `BadInput` and changes nothing.
+    `infos` are empty until the match is over; then they tell its `result` (and the `penalty`).
 
     `reset(options={"deal": {"dealer": 0, "hands": [[…], …], "trump_card": "9H"}})` starts from a
     given deal (or `"deck"`: all cards, top first, instead of hands), `{"record": …, "position": n}`
@@ -81,13 +82,14 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin a match; without a seed the environment's own random stream goes on."""
-        if seed is not None:
-            self.game.reseed(self._row, seed)
         row = self._row.copy()
+        if seed is not None:
+            self.game.reseed(row, seed)
         history = History(self.game) if self._history is not None else None
         self._begin(row, history, options or {})
         self._row, self._history = row, history  # only now: a bad deal changes nothing
-        self.agents = list(self.possible_agents)
+        playing = [a for a in self.possible_agents if not self.game.is_gone(row, self._seat_of[a])]
+        self.agents = playing or list(self.possible_agents)  # a record may begin at its end
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
@@ -220,8 +222,11 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
             self.terminations[agent] = self.game.is_gone(self._row, seat)
         self._returns = returns
         if self.game.is_over(self._row):
-            result = result_of(self.game, self._row)
-            self.infos = {agent: {"result": result} for agent in self.agents}
+            info: dict[str, Any] = {"result": result_of(self.game, self._row)}
+            penalty = penalty_of(self.game, self._row)
+            if penalty is not None:
+                info["penalty"] = penalty
+            self.infos = {agent: dict(info) for agent in self.agents}
         self._accumulate_rewards()
         self._select()
         self._deads_step_first()

@@ -134,7 +134,9 @@ class BatchEnv:
         if self._histories:
             for table in tables:
                 seat, row = int(self.seat[table]), self.rows[table]
-                self.observation[table] = self._histories[table].tokens(row, seat) if seat >= 0 else 0
+                self.observation[table] = (
+                    self._histories[table].tokens(row, seat) if seat >= 0 else 0
+                )
 
     def other_hands(self) -> npt.NDArray[np.int8]:
         """What a critic may see besides `observation`: the other seats' hands, clockwise.

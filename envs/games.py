@@ -317,7 +317,9 @@ class Game:
                 raise BadInput(f"{self.name}: {card} is dealt twice")
         if self.name == "sim_lystiv":
             if trump_card not in hands[dealer]:
-                raise BadInput(f"{self.name}: trump_card {trump_card!r} is not in the dealer's hand")
+                raise BadInput(
+                    f"{self.name}: trump_card {trump_card!r} is not in the dealer's hand"
+                )
             hands[dealer].remove(trump_card)
             hands[dealer].append(trump_card)
         order = [seat for seat in active if seat > dealer] + [s for s in active if s <= dealer]

@@ -31,6 +31,7 @@ class LearnerTables:
     - `rewards` float64 (B,): paid to the learner's seat since its decision (to one of the pair)
     - `done` bool (B,): whether the episode has ended for the learner, by the match's end or because
       its seat has left the match; the next episode has begun
+    - `final_rows` (B, words): the tables as the latest finished episodes left them
 
     With `skip_forced` decisions with one legal action are made without asking the learner.
     """
@@ -61,6 +62,7 @@ class LearnerTables:
         self.observation, self.mask = self.batch.observation, self.batch.mask
         self.rewards = np.zeros(n_tables)
         self.done = np.zeros(n_tables, np.bool_)
+        self.final_rows = self.batch.rows.copy()
         self._asked = np.zeros(n_tables, np.bool_)  # has decided in this episode
 
     def reset(self, seed: int | None = None) -> None:
@@ -96,7 +98,9 @@ class LearnerTables:
         self.rewards[running] += batch.rewards[running, self._seat[running]]
         ended = tables[self._is_over(tables)]
         if ended.size:
-            self.done[ended] |= self._asked[ended]
+            finished = ended[self._asked[ended]]
+            self.final_rows[finished] = batch.rows[finished]
+            self.done[finished] = True
             self._begin(ended)
 
     def _is_over(self, tables: Row) -> npt.NDArray[np.bool_]:
@@ -122,7 +126,7 @@ class LearnerTables:
             seat = int(self._seats)
         self._seat[table] = seat
         self.is_learner[table] = False
-        self.is_learner[table, seat :: 2 if self._seats == PAIR else n] = True
+        self.is_learner[table, seat : n : 2 if self._seats == PAIR else n] = True
         if self.game.name == "semerik":
             for side in range(2):
                 self._opponent[table, side::2] = self._draw(table, len(self.opponents))

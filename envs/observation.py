@@ -93,7 +93,9 @@ class History:
             new = int(row[first + seat]) & ~self._declared[seat]
             self._declared[seat] |= new
             declared = DECLARED + _CARDS * seat + n_cards
-            self._codes.extend(declared + k for k in range(self._game.n_actions - n_cards) if new >> k & 1)
+            self._codes.extend(
+                declared + k for k in range(self._game.n_actions - n_cards) if new >> k & 1
+            )
 
     def tokens(self, row: Row, seat: int) -> npt.NDArray[np.int16]:
         """The match as `seat` knows it: int16 (MAX_TOKENS,), padded with 0 at the end."""
@@ -169,7 +171,9 @@ def observation_table(game: Game) -> str:
         groups = ", ".join(field.groups) if len(field.groups) > 1 else ""
         each = f"{len(field.groups)} × {field.width}" if groups else str(field.width)
         bits = f"{part.start}–{part.stop - 1}"
-        rows.append(f"| {bits} | `{field.name}` | {groups} | {field.kind} ({each}) | {field.meaning} |")
+        rows.append(
+            f"| {bits} | `{field.name}` | {groups} | {field.kind} ({each}) | {field.meaning} |"
+        )
     if game.layout.used < game.layout.size:
         rows.append(f"| {game.layout.used}–{game.layout.size - 1} | | | | always 0 |")
     return "\n".join(rows)

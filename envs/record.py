@@ -228,7 +228,9 @@ def record_options(game: Game, record: Mapping[str, Any]) -> dict[str, Any]:
 def give_deal(game: Game, row: Row, deal: Any) -> None:
     """Deal what a mapping says: `dealer` and `hands` (and `trump_card`), or a whole `deck`."""
     if not isinstance(deal, Mapping) or not ("hands" in deal or "deck" in deal):
-        raise BadInput('a deal is {"dealer": seat, "hands": [[…], …]} or {"dealer": …, "deck": […]}')
+        raise BadInput(
+            'a deal is {"dealer": seat, "hands": [[…], …]} or {"dealer": …, "deck": […]}'
+        )
     if "deck" in deal:
         game.give_deck(row, deal["deck"], deal.get("dealer"))
         return

@@ -58,9 +58,7 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
         self._tables.reset(seed)
         return self._observed(), self._info()
 
-    def step(
-        self, action: Any
-    ) -> tuple[npt.NDArray[np.int8], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[npt.NDArray[np.int8], float, bool, bool, dict[str, Any]]:
         """The learner's decision, then everybody's up to its next one.
 
         The observation after an episode's end is all zero: nothing is left to decide.

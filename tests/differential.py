@@ -268,31 +268,29 @@ def _semnadtsat_reference(reference: semnadtsat.Semnadtsat, facts: View) -> View
 def _semerik_engine(game: Game, row: Row, one: Any, many: Any) -> View:
     finished = row[PHASE] in (DEAL, OVER)
     declarations = game.actions[len(game.deck) :]
-    single = row[PHASE] == OVER and game.options_of(row)["horizon"] == "deal"  # no game to book
     return {
-        "dealer": None if row[PHASE] == OVER else one("dealer"),  # it moves on even then
+        "dealer": one("dealer"),
         "declared": [sorted(declarations[k] for k in members(d)) for d in many("declared")],
         "shown": [sorted(game.cards(shown)) for shown in many("shown")],
         "declared points": many("declared_points", 2),
         "score": many("score", 2),
         "totals": many("score_totals" if finished else "totals", 2),
-        "booked": None if single else many("booked", 2),
-        "games done": None if single else one("games_done"),
+        "booked": many("booked", 2),
+        "games done": one("games_done"),
     }
 
 
 def _semerik_reference(reference: semerik.Semerik, facts: View) -> View:
     points = facts["declaration_points"]
-    single = reference.over and reference.horizon == "deal"
     return {
-        "dealer": None if reference.over else facts["dealer"],
+        "dealer": facts["dealer"],
         "declared": facts["declared"],
         "shown": facts["shown"],
         "declared points": [points[0] + points[2], points[1] + points[3]],
         "score": facts["scores"],
         "totals": facts["totals"],
-        "booked": None if single else facts["booked"],
-        "games done": None if single else facts["games_done"],
+        "booked": facts["booked"],
+        "games done": facts["games_done"],
     }
 
 

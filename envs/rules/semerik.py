@@ -17,7 +17,8 @@ Choices where the text is silent, doubtful or has another reading:
 - C6: the 4 for all tricks (S32) and the 6 for nine tricks of one player (S33) add up.
 - C7: a game is decided when a deal ends, by the greater total; at equal totals another deal follows.
   With another `target` T, "11 or fewer" (S30) reads (T + 1) // 2 or fewer, and 21 or 42 are T or 2T.
-- C8: each partner's payoff is half of his pair's booked score less half of the other pair's (S21).
+- C8: an episode may be one game or one deal (`horizon`); a deal that reaches the target alone
+  books its game. Each partner's payoff is half of his pair's booked score less half of the other pair's (S21).
 """
 
 import numpy as np
@@ -176,7 +177,7 @@ BEAT_LED, BEAT_NONE = 1, 2
 FALLBACK_SUIT = 1
 DECLARE_AUTO, DECLARE_OFF = 1, 2
 ACES_THIRD, ACES_ONE = 0, 2
-HORIZON_GAME, HORIZON_DEAL = 1, 2
+HORIZON_MATCH, HORIZON_GAME, HORIZON_DEAL = range(3)
 REWARD_POINTS = 1
 _FIRST_MATCH_WORD = DEALER
 _FIRST_DEAL_WORD = LEADER
@@ -548,16 +549,16 @@ def _end_deal(state: Row) -> None:
         state[TOTALS + pair] += points
         state[SCORE_TOTALS + pair] = state[TOTALS + pair]
     state[POINTS_AHEAD] += state[SCORE] - state[SCORE + 1]
-    state[DEALER] = left_of(state[DEALER])  # S7: afterwards in turn
+    _end_game(state)
     if state[HORIZON] == HORIZON_DEAL:
         _finish(state)
-    else:
-        _end_game(state)
+    elif state[PHASE] == DEAL:
+        state[DEALER] = left_of(state[DEALER])  # S7: afterwards in turn
 
 
 @rule
 def _end_game(state: Row) -> None:
-    """Book the running game if the deal decided it; go on, or end the match."""
+    """Book the running game if the deal decided it; the match ends with the last one."""
     state[SEAT] = NOBODY
     state[PHASE] = DEAL
     winner = game_winner(state)
@@ -567,7 +568,7 @@ def _end_game(state: Row) -> None:
     state[GAMES_DONE] += 1
     if state[HORIZON] == HORIZON_GAME or state[GAMES_DONE] == state[GAMES]:
         _finish(state)  # S19: a full game is three games
-    else:
+    elif state[HORIZON] == HORIZON_MATCH:
         state[TOTALS] = 0
         state[TOTALS + 1] = 0
 
@@ -643,7 +644,9 @@ def _observe_standing(state: Row, seat: int, packed: Row) -> None:
         booked = thermometer(state[BOOKED + pair] // target)
         put(packed, O_BOOKED + 2 * MAX_GAMES * k, 2 * MAX_GAMES, booked)
     left = 0
-    if state[HORIZON] != HORIZON_DEAL:
-        left = 1 if state[HORIZON] == HORIZON_GAME else state[GAMES] - state[GAMES_DONE]
+    if state[HORIZON] == HORIZON_MATCH:
+        left += state[GAMES] - state[GAMES_DONE]
+    elif state[HORIZON] == HORIZON_GAME:
+        left += 1 - state[GAMES_DONE]
     put(packed, O_GAMES_LEFT, MAX_GAMES, thermometer(left))
     put(packed, O_TARGET, MAX_TARGET, thermometer(target))

@@ -450,6 +450,10 @@ def _end_deal(state: Row) -> None:
         state[LOSER] = state[EXITS + state[N_EXITS] - 1]  # C4: the last to take his seventh
     elif left == 1:
         state[LOSER] = lowest(~state[OUT])  # S17: the last who is left
+    if state[PENALTY] != PENALTY_INTERACTIVE:
+        state[GONE] = state[OUT]  # else they stay to strike (C6)
+        if state[LOSER] != NOBODY:
+            state[GONE] &= ~(1 << state[LOSER])
     if left == 1 or (left == 0 and state[ALL_OUT] != ALL_OUT_REPLAY):
         _end_play(state)
     else:
@@ -463,8 +467,6 @@ def _count_tricks(state: Row) -> None:
         state[COUNTS + seat] += state[TRICKS + seat]
         if state[COUNTS + seat] >= TRICKS_TO_LEAVE:
             state[OUT] |= 1 << seat
-    if state[PENALTY] != PENALTY_INTERACTIVE:
-        state[GONE] = state[OUT]  # else they stay to strike (C6)
 
 
 @rule

@@ -168,8 +168,8 @@ def _add_train(subcommands: Any) -> None:
         subcommands,
         "train",
         "train a policy as a configuration file says",
-        "trysim train configs/semerik.yaml",
-        "trysim train configs/semerik.yaml --seed 3 --out runs/third",
+        "trysim train configs/semerik/demo.yaml",
+        "trysim train configs/semerik/sb3.yaml --seed 3 --out runs/third",
     )
     parser.add_argument("config", metavar="CONFIG", help="a YAML file; then --key value changes it")
     parser.add_argument("--out", metavar="DIR", help="the folder for what training gives")
