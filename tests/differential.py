@@ -21,7 +21,7 @@ from tests.reference import semerik, semnadtsat, sim_lystiv
 from trysim.envs.games import GAMES, Game, game_named
 from trysim.envs.rules import semnadtsat as fast_semnadtsat
 from trysim.envs.rules.jit import Row
-from trysim.envs.rules.row import CUT, DEAL, GONE, NOBODY, OVER, PENALTY_DECK, PHASE, PLAY, SEAT
+from trysim.envs.rules.row import CUT, DEAL, GONE, NOBODY, OVER, PHASE, PLAY, SEAT
 
 SUITS = "CDHS"
 REFERENCES: dict[str, Any] = {
@@ -167,8 +167,6 @@ def engine_view(game: Game, row: Row) -> View:
         "tricks": many("tricks"),
     }
     view |= _ENGINE_VIEWS[game.name](game, row, one, many)
-    if phase == PENALTY_DECK:  # the loser is known, but nothing is settled yet
-        view |= {"gone": None, "rewards": None}
     return view
 
 
@@ -190,8 +188,6 @@ def reference_view(duel: Duel) -> View:
         "tricks": facts["tricks"],
     }
     view |= _REFERENCE_VIEWS[duel.game.name](reference, facts)
-    if reference.chance == "penalty":
-        view |= {"gone": None, "rewards": None}
     return view
 
 

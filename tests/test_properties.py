@@ -340,7 +340,7 @@ def test_described_observations_say_what_the_row_says(table):
         told = game.layout.describe(game.observe(row, seat)[0])
         expected = expected_words(game, row, seat)
         assert {name: told[name] for name in expected} == expected
-        assert set(told) - set(expected) <= {"may_hold", "games_left"}
+        assert set(told) - set(expected) <= {"may_hold"}
 
 
 def expected_words(game, row, seat):
@@ -439,8 +439,9 @@ def _semerik_words(rules, row, seat, at, to):
         "totals": by_pair([min(points, 42) for points in at.totals]),
         "booked": by_pair([points // options["target"] for points in at.booked]),
         "target": options["target"],
+        "games_left": max(games - at.games_done, 0),
     }
-    return told if row[PHASE] == OVER else {**told, "games_left": games - at.games_done}
+    return told
 
 
 _WORDS = {

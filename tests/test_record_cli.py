@@ -33,7 +33,7 @@ VARIETY = [
 ]
 # Short matches for tampering with every entry; sim_lystiv with a penalty.
 SHORT = {
-    "sim_lystiv": ({"num_players": 3, "penalty": "interactive"}, 3),
+    "sim_lystiv": ({"num_players": 3, "penalty": "interactive"}, 4),
     "semnadtsat": ({"num_players": 3, "num_deals": 2}, 1),
     "semerik": ({"horizon": "deal"}, 4),
 }
@@ -205,7 +205,7 @@ TAMPERED = {  # what is changed, how, and how the message begins
     "turn": (("deals", 0, "actions", 2, 0), lambda seat: (seat + 1) % 4, "deal 1, action 3: seat"),
     "hands": (("deals", 0), swap, "deal 1, action "),
     "doubled": (("deals", 0, "hands", 1), lambda hand: [hand[1], *hand[1:]], "deal 1: "),
-    "dealer": (("deals", 0, "dealer"), lambda seat: 4, "deal 1: dealer 4: seats are 0..3"),
+    "dealer": (("deals", 0, "dealer"), lambda seat: 4, "deal 1: semerik: dealer 4: seats are 0..3"),
     "score": (("deals", 0, "score", 0), lambda points: points + 1, "deal 1: score is ["),
     "totals": (("deals", 0, "totals", 1), lambda points: points + 1, "deal 1: totals is ["),
     "reward": (("result", "rewards", 3), lambda reward: reward + 1, "result: rewards is ["),
