@@ -5,6 +5,7 @@ sizes, activation, the observation's layout, how they were trained). Nothing is 
 """
 
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,14 +28,16 @@ ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 def layout_hash(game: Game) -> str:
     """Hex digest of what the observation's bits mean: weights fit one layout only."""
-    fields = [(field.name, field.kind, field.width, len(field.groups)) for field in game.layout.fields]
+    fields = [
+        (field.name, field.kind, field.width, len(field.groups)) for field in game.layout.fields
+    ]
     return hashlib.sha256(repr((game.name, fields)).encode()).hexdigest()[:16]
 
 
 def network(sizes: Sequence[int], activation: str) -> torch.nn.Sequential:
     """Fully connected layers of these sizes, the activation between them."""
     layers: list[torch.nn.Module] = []
-    for n_in, n_out in zip(sizes, sizes[1:], strict=False):
+    for n_in, n_out in itertools.pairwise(sizes):
         layers += [torch.nn.Linear(n_in, n_out), ACTIVATIONS[activation]()]
     return torch.nn.Sequential(*layers[:-1])
 

@@ -15,7 +15,6 @@ import json
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -256,7 +255,7 @@ def _in_workers(arena: _Arena, jobs: list[_Job], workers: int) -> Iterator[tuple
         workers, get_context("spawn"), initializer=_start, initargs=arena.arguments
     )
     try:
-        with _interrupts_ignored():
+        with _interrupts_later():
             futures = {pool.submit(_play, job): job for job in jobs}
         for future in as_completed(futures):
             yield futures[future], future.result()
@@ -279,29 +278,43 @@ def _one_torch_thread() -> Iterator[None]:
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Processes started meanwhile ignore Ctrl-C until `_start` lets it end them at once."""
-    if threading.current_thread() is not threading.main_thread():
+def _interrupts_later() -> Iterator[None]:
+    """Ctrl-C waits, here until this ends, in processes started meanwhile until `_start`."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # In a worker process ----------------------------------------------------------------------------
 _arena: _Arena
+_stopped = False
 
 
 def _start(game: Game, options: Mapping[str, Any], specs: Sequence[str], seed: int) -> None:
     global _arena
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     _arena = _Arena(game, options, specs, seed)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 
 
 def _play(job: _Job) -> Floats:
-    return _arena.play(job)
+    """Play a job. Ctrl-C interrupts it, and all later ones, but never the pool's own business."""
+    global _stopped
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if _stopped:
+            raise KeyboardInterrupt
+        return _arena.play(job)
+    except KeyboardInterrupt:
+        _stopped = True
+        raise
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

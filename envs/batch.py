@@ -21,7 +21,8 @@ class BatchEnv:
       sees; `mask` int8 (B, A): what it may do; `seat` int64 (B,): who it is
     - `rewards` float64 (B, seats): what the last step paid to each seat of each table
     - `done` bool (B,): whether the last step ended the match. With `autoreset` the next match has
-      begun already, from the table's own random stream; otherwise seat is -1 and the mask zero.
+      begun already, from the table's own random stream; otherwise it stays True, seat is -1 and the
+      mask zero.
 
     Table i with seed s plays exactly as the AEC environment does after `reset(seed=s)`.
     """
@@ -69,10 +70,11 @@ class BatchEnv:
         a seed every table's random stream goes on.
         """
         if seed is not None:
-            seeds = range(seed, seed + self.n_tables) if isinstance(seed, int) else seed
-            if len(seeds) != self.n_tables:
-                raise BadInput(f"{len(seeds)} seeds for {self.n_tables} tables")
-            for row, table_seed in zip(self.rows, seeds, strict=True):
+            if isinstance(seed, (int, np.integer)):
+                seed = range(int(seed), int(seed) + self.n_tables)
+            if len(seed) != self.n_tables:
+                raise BadInput(f"{len(seed)} seeds for {self.n_tables} tables")
+            for row, table_seed in zip(self.rows, seed, strict=True):
                 self.game.reseed(row, int(table_seed))
         self.rewards[:] = 0
         self.done[:] = False

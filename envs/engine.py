@@ -3,11 +3,15 @@
 A game module in `rules/` gives `NAME VERSION DECK ACTIONS N_SEATS OPTIONS STATE OBSERVATION` and
 the compiled functions
 
-    start(state)                begin a match                 pack(state) -> set      cards to shuffle
-    deal(state, deck, lot)      the next deal                 legal(state) -> set     of the seat to act
-    apply(state, action)        one decision                  returns(state, out)     rewards so far
-    observe(state, seat, bits)  what a seat sees              conceal(state, seat)    blank the rest
-    unseen(state, seat) -> set  cards the seat cannot place
+    start(state)                begin a match
+    pack(state) -> set          the cards to shuffle next
+    deal(state, deck, lot)      deal them
+    legal(state) -> set         the actions of the seat to act
+    apply(state, action)        carry one out
+    returns(state, out)         rewards so far, by seat
+    observe(state, seat, bits)  what a seat sees
+    unseen(state, seat) -> set  the cards whose place it does not know
+    conceal(state, seat)        blank everything hidden from it
 
 They write into their arguments only and draw nothing at random: this module shuffles, from the one
 random word that each table carries, so results never depend on batch size or process count.

@@ -29,7 +29,6 @@ from trysim.envs.rules.row import (
     word,
 )
 
-
 _COMPILED: set[str] = set()  # games this process need not compile any more
 MASK_WORDS = 7  # int64 words of a mask: room for 56 actions
 

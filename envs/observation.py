@@ -2,7 +2,7 @@
 
 The flat observation's layout stands in each rules file (`OBSERVATION`). The token history is the
 complete story of a match as one seat knows it: options, then for every deal the dealer, one's own
-cards, the card turned up, and every action in order.
+cards, the card turned up or the seat that names trumps, and every action in order.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from trysim.envs.games import Game
 from trysim.envs.rules.jit import Row
-from trysim.envs.rules.row import CUT, DEALS, FIRST_OPTION, SEAT
+from trysim.envs.rules.row import CUT, DEALS, FIRST_OPTION, NOBODY, SEAT
 
 # Token codes ------------------------------------------------------------------------------------
 # Seats are absolute in a stored history and relative (0 is oneself, clockwise) in an observation.
@@ -25,7 +25,8 @@ DECLARED = TURNED_UP + _CARDS  # + 64 * seat + action: declared without a choice
 CUT_DEPTH = DECLARED + _SEATS * _CARDS  # + depth
 BOTTOM = CUT_DEPTH + _CARDS  # + card
 OPTION = BOTTOM + _CARDS  # + 1 + word: the options come first, in their order
-N_TOKENS = OPTION + _CARDS
+NAMER = OPTION + _CARDS  # + seat: it has the most threes and names trumps
+N_TOKENS = NAMER + _SEATS
 PADDING = 0
 
 # Room for whole matches under the default options (longer ones lose their oldest deals).
@@ -67,13 +68,16 @@ class History:
             self._note_deal(row)
         if self._game.name == "semerik":
             self._note_declared(row)
-        elif "bottom" in words and row[words["bottom"]] >= 0 and row[words["cut"]]:
-            code = BOTTOM + int(row[words["bottom"]])
-            if code not in self._codes[-1:] and not self._has_bottom():
-                self._codes.append(code)
+        elif "cut" in words and row[words["cut"]]:
+            self._note_bottom(row)
 
-    def _has_bottom(self) -> bool:
-        return any(BOTTOM <= code < OPTION for code in self._codes[self._deal_starts[-1] :])
+    def _note_bottom(self, row: Row) -> None:
+        if any(BOTTOM <= code < OPTION for code in self._codes[self._deal_starts[-1] :]):
+            return
+        cut = CUT_DEPTH + int(row[self._game.words["cut"]])
+        if self._codes[-1] != cut:  # the cut was drawn, nobody chose it
+            self._codes.append(cut)
+        self._codes.append(BOTTOM + int(row[self._game.words["bottom"]]))
 
     def _note_deal(self, row: Row) -> None:
         game, words = self._game, self._game.words
@@ -86,6 +90,8 @@ class History:
             self._codes.extend(held + card for card in range(len(game.deck)) if hand >> card & 1)
         if "trump_card" in words:
             self._codes.append(TURNED_UP + int(row[words["trump_card"]]))
+        if "namer" in words and row[words["namer"]] != NOBODY:
+            self._codes.append(NAMER + int(row[words["namer"]]))
 
     def _note_declared(self, row: Row) -> None:
         first, n_cards = self._game.words["declared"], len(self._game.deck)
@@ -120,6 +126,7 @@ def _relative_codes(n_players: int, seat: int) -> npt.NDArray[np.int16]:
     for other in range(n_players):
         k = (other - seat) % n_players
         table[DEALER + other] = DEALER + k
+        table[NAMER + other] = NAMER + k
         for block in (ACTED, DECLARED):
             table[block + _CARDS * other :][:_CARDS] = block + _CARDS * k + numbers
         held = HELD + numbers if k == 0 else PADDING
@@ -140,6 +147,8 @@ def describe_tokens(game: Game, tokens: npt.ArrayLike) -> list[str]:
 
 def _describe_token(game: Game, token: int) -> str:
     names = game.rules.SEAT_NAMES
+    if token >= NAMER:
+        return f"{names[token - NAMER]} to name trumps"
     if token >= BOTTOM:
         return f"bottom card {game.deck[token - BOTTOM]}"
     if token >= CUT_DEPTH:

@@ -285,6 +285,8 @@ class _Replay:
         self._where = "penalty"
         if self.row[PHASE] == PENALTY_DECK:
             self._guard(self._give_penalty)
+            if self._history is not None:
+                self._note_history(None)
             for entry in self._penalty_entries():
                 if self.n_done == until:
                     return self.n_done
@@ -361,7 +363,7 @@ class _Replay:
             self._note_history(action)
         self.game.kernels.apply(self.row, action)
         self.n_done += 1
-        if self._history is not None and self.row[SEAT] != NOBODY:
+        if self._history is not None:
             self._note_history(None)
 
     def _check_legal_list(self, given: Any) -> None:

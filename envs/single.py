@@ -43,7 +43,7 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
             raise BadInput(f"render_mode={render_mode!r}: allowed are ansi, rgb_array")
         self.render_mode = render_mode
         self.game = game_named(game)
-        several = opponents if isinstance(opponents, (list, tuple)) else [opponents]
+        several: Any = opponents if isinstance(opponents, (list, tuple)) else [opponents]
         agents = [_agent(opponent, game) for opponent in several]
         self._tables = LearnerTables(game, 1, agents, seats=seat, options=options)
         self._illegal_reward = illegal_reward
@@ -80,14 +80,15 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
         return legal
 
     def render(self) -> Any:
-        """The table, all hands open, as text or as an image."""
+        """The table, all hands open, as text or as an image; at the end, the final position."""
         from trysim.envs import render
 
         if self.render_mode is None:
             gymnasium.logger.warn("render_mode is None: pass render_mode='ansi' (say) to make()")
             return None
         draw = render.ansi if self.render_mode == "ansi" else render.rgb_array
-        return draw(self.game, self._tables.batch.rows[0])
+        tables = self._tables
+        return draw(self.game, (tables.final_rows if tables.done[0] else tables.batch.rows)[0])
 
     def _observed(self) -> npt.NDArray[np.int8]:
         seen: npt.NDArray[np.int8] = self._tables.observation[0].copy()

@@ -17,5 +17,5 @@ def run(config_path: str, overrides: list[str], out: Path | None) -> int:
     result = train(config, out or Path("runs") / f"{config.game}-{path.stem}")
     print(f"policy         {result.policy}")
     print(f"learning curve {result.curve}")
-    print(f"play it with   trysim arena {config.game} --agents policy:{result.policy} greedy --deals 1000 --seed 1")
+    print(f"play it with   trysim arena {config.game} --agents policy:{result.policy} greedy")
     return 0

@@ -11,12 +11,10 @@ import csv
 import dataclasses
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from sb3_contrib import MaskablePPO
@@ -33,6 +31,11 @@ from trysim.envs.learner import LearnerTables
 from trysim.train.config import save_config, versions
 from trysim.train.curve import draw_curve
 from trysim.train.vec_env import LearnerVecEnv
+
+_AT_LEAST_ONE = (
+    "total_decisions", "n_tables", "n_steps", "batch_size", "n_epochs", "threads",
+    "snapshot_every", "evaluate_every", "evaluate_deals", "checkpoint_every",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,7 @@ class SB3Config:
             raise BadInput(f"activation: {self.activation}; allowed are {', '.join(ACTIVATIONS)}")
         if self.seat not in ("lot", "pair") and not self.seat.isdigit():
             raise BadInput(f"seat: {self.seat}; allowed are a seat's number, lot and pair")
-        for name in ("total_decisions", "n_tables", "n_steps", "batch_size", "n_epochs", "threads",
-                     "snapshot_every", "evaluate_every", "evaluate_deals", "checkpoint_every"):  # fmt: skip
+        for name in _AT_LEAST_ONE:
             if getattr(self, name) < 1:
                 raise BadInput(f"{name}: {getattr(self, name)}; at least 1 is needed")
         for spec in [*self.opponents, *self.anchors]:
@@ -127,15 +129,15 @@ class TrainingStopped(RuntimeError):
 def train(config: SB3Config, out: Path) -> Result:
     """Train a policy; everything about it lies in `out`.
 
-    `config.yaml`, `policy/` (for `policy:` specs), `checkpoints/` (for `sb3:` specs and
-    stable-baselines3 itself), `log/` (CSV and TensorBoard), `evaluations.csv`, `learning_curve.png`.
+    `config.yaml`; `policy/` for `policy:` specs; `checkpoints/` for `sb3:` specs and
+    stable-baselines3 itself; `log/`: CSV and TensorBoard; `evaluations.csv`; `learning_curve.png`.
     """
     config.check()
+    env = make_env(config)
     out.mkdir(parents=True, exist_ok=True)
     save_config(config, out / "config.yaml")
     torch.set_num_threads(config.threads)
     set_random_seed(config.seed)
-    env = make_env(config)
     model = make_model(config, env)
     model.set_logger(configure(str(out / "log"), ["csv", "tensorboard"]))
     watcher = _Watcher(config, out)

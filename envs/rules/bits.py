@@ -26,7 +26,7 @@ def lowest(bits: int) -> int:
     return (int(bits) & -int(bits)).bit_length() - 1
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic  # type: ignore[untyped-decorator]
 def _ctpop(typingctx: Any, bits: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
@@ -34,7 +34,7 @@ def _ctpop(typingctx: Any, bits: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic  # type: ignore[untyped-decorator]
 def _cttz(typingctx: Any, bits: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], context.get_constant(types.boolean, True))
@@ -42,7 +42,7 @@ def _cttz(typingctx: Any, bits: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
-@overload(n_bits, inline="always")
+@overload(n_bits, inline="always")  # type: ignore[untyped-decorator]
 def _n_bits(bits: Any) -> Any:
     def count(bits: Any) -> Any:
         return _ctpop(np.int64(bits))
@@ -50,7 +50,7 @@ def _n_bits(bits: Any) -> Any:
     return count
 
 
-@overload(lowest, inline="always")
+@overload(lowest, inline="always")  # type: ignore[untyped-decorator]
 def _lowest(bits: Any) -> Any:
     def first(bits: Any) -> Any:
         return _cttz(np.int64(bits))
@@ -102,7 +102,7 @@ def spread_word(word: int, out: Row, at: int) -> None:
     spread(word, out[at : at + BYTES_PER_WORD + 1])
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic  # type: ignore[untyped-decorator]
 def _store_spread(typingctx: Any, word: Any, out: Any, at: Any) -> Any:
     """64 bits to 64 bytes in one vector operation; four times as fast as looking bytes up."""
 
@@ -116,7 +116,7 @@ def _store_spread(typingctx: Any, word: Any, out: Any, at: Any) -> Any:
     return types.void(types.int64, out, types.int64), codegen
 
 
-@overload(spread_word, inline="always")
+@overload(spread_word, inline="always")  # type: ignore[untyped-decorator]
 def _spread_word(word: Any, out: Any, at: Any) -> Any:
     def store(word: Any, out: Any, at: Any) -> Any:
         _store_spread(np.int64(word), out, np.int64(at))

@@ -32,6 +32,7 @@ class Field:
 
     @property
     def size(self) -> int:
+        """Bits in all groups."""
         return self.width * len(self.groups)
 
     def read(self, bits: npt.NDArray[np.int8]) -> Any:

@@ -15,10 +15,12 @@ Choices where the text is silent, doubtful or has another reading:
 - C4: "three of a rank" (S24-S26) counts once, with three cards or four.
 - C5: aces are among the figures (S31); `aces` offers none, or a whole point each.
 - C6: the 4 for all tricks (S32) and the 6 for nine tricks of one player (S33) add up.
-- C7: a game is decided when a deal ends, by the greater total; at equal totals another deal follows.
-  With another `target` T, "11 or fewer" (S30) reads (T + 1) // 2 or fewer, and 21 or 42 are T or 2T.
-- C8: an episode may be one game or one deal (`horizon`); a deal that reaches the target alone
-  books its game. Each partner's payoff is half of his pair's booked score less half of the other pair's (S21).
+- C7: a game is decided when a deal ends, by the greater total; at equal totals another deal
+  follows. With another `target` T, "11 or fewer" (S30) reads (T + 1) // 2 or fewer, and 21 or 42
+  are T or 2T.
+- C8: an episode may be one game or one deal (`horizon`); a deal that reaches the target alone books
+  its game. Each partner's payoff is half of what his pair booked less what the other did (S21).
+- C9: the highest card of the suit led takes the trick, and its player leads to the next.
 """
 
 import numpy as np
@@ -414,7 +416,7 @@ def _give_turn(state: Row, seat: int) -> None:
 
 @rule
 def _end_trick(state: Row) -> None:
-    winner = state[BEST_SEAT]  # the highest card of the suit led takes the trick
+    winner = state[BEST_SEAT]  # C9: the highest card of the suit led takes the trick
     state[TRICKS + winner] += 1
     state[TAKEN + winner % N_PAIRS] |= state[TRICK]
     state[N_TRICKS] += 1

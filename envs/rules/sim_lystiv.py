@@ -12,8 +12,8 @@ Choices where the text is silent, doubtful or has another reading:
   his seventh trick loses; `"replay"`: the deal is void and the next one follows.
 - C5: if the dealer has left, the next player clockwise who is in deals.
 - C6: the penalty (S18-S27) is drawn at random, or left out, or played: `penalty`. Every other
-  player strikes, clockwise from the loser's left, those who left early as well. Who strikes once too
-  often gives that blow; who strikes with too many cards gives the right number of blows (S27).
+  player strikes, clockwise from the loser's left, those who left early as well. Who strikes once
+  too often gives that blow; who strikes with too many cards gives the right number of blows (S27).
 - C7: a violator's own penalty (S27) does not cascade.
 """
 
