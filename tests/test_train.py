@@ -186,7 +186,7 @@ def test_wrong_configurations_say_what_is_allowed(field, value, message, tmp_pat
 
 
 def test_a_missing_configuration_names_those_there_are():
-    with pytest.raises(BadInput, match="configs/semerik/sb3.yaml"):
+    with pytest.raises(BadInput, match=r"configs/semerik/sb3\.yaml"):
         run("configs/nothing.yaml", [], None)
 
 

@@ -31,13 +31,13 @@ def rule(function: Function) -> Function:
     """`function` compiled; the same signature and, for valid input, the same answers."""
     folder = _cache_folder(Path(function.__code__.co_filename).resolve().parent)
     if folder is None:
-        return numba.njit(function)  # type: ignore[no-any-return]
+        return numba.njit(function)
     outer = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True)(function)
     except RuntimeError:  # numba: "no locator available"
-        return numba.njit(function)  # type: ignore[no-any-return]
+        return numba.njit(function)
     finally:
         numba.config.CACHE_DIR = outer
 
