@@ -29,13 +29,13 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from pettingzoo.classic.tictactoe import tictactoe
 from rich.console import Console
 from rich.table import Table
 
 from trysim.arena.report import LIBRARIES, checked_file, new_file, progress, versions
 from trysim.envs.batch import BatchEnv
-from trysim.envs.games import GAMES, MASK_WORDS, Game
+from trysim.envs.engine import MASK_WORDS
+from trysim.envs.games import GAMES, Game
 from trysim.envs.rules.jit import Row
 
 ROUNDS = 5
@@ -81,6 +81,7 @@ def measure(peers: bool, rounds: int = ROUNDS, seconds: float = SECONDS) -> list
     rates: dict[tuple[str, str], list[float]] = {key: [] for key in works}
     with progress("measurements", rounds * len(works)) as advance:
         for _ in range(rounds):
+            gc.collect()
             for key, work in works.items():
                 rates[key].append(_rate(work, seconds))
                 advance(1)
@@ -89,7 +90,6 @@ def measure(peers: bool, rounds: int = ROUNDS, seconds: float = SECONDS) -> list
 
 def _rate(work: Work, seconds: float) -> float:
     """How many a second, over `seconds` or a little more."""
-    gc.collect()
     n, start = 0, time.perf_counter()
     while (passed := time.perf_counter() - start) < seconds:
         n += work()
@@ -112,8 +112,10 @@ def _layers(peers: bool) -> Iterator[tuple[tuple[str, str], Work]]:
     for layer, make in _MAKERS.items():
         for game in GAMES.values():
             yield (layer, game.name), make(game)
-    yield (TICTACTOE_RAW_LAYER, TICTACTOE), _turns(tictactoe.raw_env())
-    yield (TICTACTOE_LAYER, TICTACTOE), _episodes(tictactoe.env())
+    if util.find_spec("pygame"):  # which PettingZoo's classic games import
+        tictactoe = import_module("pettingzoo.classic.tictactoe.tictactoe")
+        yield (TICTACTOE_RAW_LAYER, TICTACTOE), _turns(tictactoe.raw_env())
+        yield (TICTACTOE_LAYER, TICTACTOE), _episodes(tictactoe.env())
     if peers and util.find_spec("pyspiel"):
         yield (HEARTS_LAYER, HEARTS), _hearts()
 

@@ -96,6 +96,7 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._returns = self.game.returns(self._row)
+        self._has_paid = False
         self._skip_agent_selection = None
         self._select()
         if self.game.is_over(self._row):
@@ -111,7 +112,9 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
         if self._history is not None:
             self._history.note(self._row, number)
         self._cumulative_rewards[agent] = 0.0
-        self._clear_rewards()
+        if self._has_paid:
+            self._clear_rewards()
+            self._has_paid = False
         ended = self.game.kernels.step(self._row, number)
         if self._history is not None:
             self._history.note_result(self._row)
@@ -221,6 +224,7 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
             self.rewards[agent] = float(returns[seat] - self._returns[seat])
             self.terminations[agent] = self.game.is_gone(self._row, seat)
         self._returns = returns
+        self._has_paid = True
         if self.game.is_over(self._row):
             info: dict[str, Any] = {"result": result_of(self.game, self._row)}
             penalty = penalty_of(self.game, self._row)
@@ -262,6 +266,43 @@ def _copy_of(space: spaces.Dict) -> spaces.Dict:
     )
 
 
+# Wrappers ---------------------------------------------------------------------------------------
+def _straight(name: str) -> property:
+    """An attribute read from the bare environment, not through every wrapper on the way."""
+    return property(lambda wrapper: getattr(wrapper._bare, name))
+
+
+class _Straight:
+    """PettingZoo's wrappers look attributes up one by one through each other: half their time."""
+
+    agents = _straight("agents")
+    agent_selection = _straight("agent_selection")
+    rewards = _straight("rewards")
+    terminations = _straight("terminations")
+    truncations = _straight("truncations")
+    infos = _straight("infos")
+    _cumulative_rewards = _straight("_cumulative_rewards")
+
+    def __init__(self, env: AECEnv, **kwargs: Any) -> None:
+        super().__init__(env, **kwargs)  # type: ignore[call-arg]
+        self._bare = env.unwrapped
+
+
+class TerminateIllegal(_Straight, wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
+    """PettingZoo's wrapper."""
+
+
+class AssertOutOfBounds(_Straight, wrappers.AssertOutOfBoundsWrapper):  # type: ignore[misc]
+    """PettingZoo's wrapper."""
+
+
+class OrderEnforcing(_Straight, wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
+    """PettingZoo's wrapper."""
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
 def wrapped(env: TrickEnv) -> AECEnv:
     """The environment in PettingZoo's customary wrappers.
 
@@ -269,6 +310,4 @@ def wrapped(env: TrickEnv) -> AECEnv:
     gets -1, everybody else 0. The wrappers cost far more time than the game: train on the raw
     environment, which raises an error instead.
     """
-    env = wrappers.TerminateIllegalWrapper(env, illegal_reward=-1)
-    env = wrappers.AssertOutOfBoundsWrapper(env)
-    return wrappers.OrderEnforcingWrapper(env)
+    return OrderEnforcing(AssertOutOfBounds(TerminateIllegal(env, illegal_reward=-1)))

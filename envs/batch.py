@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trysim.envs.games import MASK_WORDS, BadInput, Game, game_named
+from trysim.envs.engine import MASK_WORDS
+from trysim.envs.games import BadInput, Game, game_named
 from trysim.envs.observation import MAX_TOKENS, History
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.row import OVER, PHASE

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from trysim.envs.engine import next_words
-from trysim.envs.games import MASK_WORDS, Game
+from trysim.envs.engine import MASK_WORDS, next_words
+from trysim.envs.games import Game
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.row import SEAT
 

@@ -32,6 +32,7 @@ SIM_LYSTIV, SEMNADTSAT, SEMERIK = range(3)
 GAME_MODULES = (sim_lystiv, semnadtsat, semerik)
 MAX_SEATS = 5
 MAX_CARDS = 52
+MASK_WORDS = 7  # int64 words of a mask: room for 56 actions
 
 rules: Any = semerik  # in the templates below: the game module they are compiled for
 
@@ -127,11 +128,6 @@ def begin(state: Row) -> None:
     rules.start(state)
 
 
-def pack(state: Row) -> int:
-    """The set of cards to shuffle next."""
-    return rules.pack(state)
-
-
 def settle(state: Row) -> None:
     """Shuffle and deal while the table waits for a deck."""
     if state[PHASE] <= 0:
@@ -175,14 +171,16 @@ def observe_packed(state: Row, seat: int, packed: Row) -> None:
     rules.observe(state, seat, packed)
 
 
-def observe(state: Row, seat: int, packed: Row, observation: Row, mask: Row) -> None:
-    """Write what `seat` sees and may do as 0/1 bytes; both are int8 arrays seen as int64.
+def observe(state: Row, seat: int, out: Row) -> None:
+    """Write what `seat` sees, then what it may do, as 0/1 bytes.
 
-    The mask of a seat that is not to act is zero.
+    `out` is an int8 array seen as int64: the observation, then `MASK_WORDS` words of mask. The mask
+    of a seat that is not to act is zero.
     """
+    packed = np.empty(rules.OBSERVATION_WORDS, np.int64)
     observe_packed(state, seat, packed)
-    unpack(packed, observation)
-    spread(rules.legal(state) if state[SEAT] == seat else 0, mask)
+    unpack(packed, out[:-MASK_WORDS])
+    spread(rules.legal(state) if state[SEAT] == seat else 0, out[-MASK_WORDS:])
 
 
 def view(state: Row, seat: int, out: Row) -> None:
@@ -293,7 +291,9 @@ def observe_tables(
             observations[table, :] = 0
             masks[table, :] = 0
         else:
-            observe(rows[table], seat, packed, observations[table], masks[table])
+            observe_packed(rows[table], seat, packed)
+            unpack(packed, observations[table])
+            spread(rules.legal(rows[table]), masks[table])
 
 
 def other_hands_tables(rows: Row, tables: Row, out: Bytes) -> None:
@@ -318,7 +318,7 @@ def view_tables(rows: Row, tables: Row, out: Row, legal_actions: Row) -> None:
 
 
 _TEMPLATES = (
-    begin, pack, settle, give_deck, legal, apply, step, returns, observe_packed, observe, view,
+    begin, settle, give_deck, legal, apply, step, returns, observe_packed, observe, view,
     play_random, play_random_observed, first_illegal, step_tables, begin_tables, observe_tables,
     count_legal, view_tables, other_hands, other_hands_tables,
 )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trysim.envs.engine import GAME_MODULES, KERNELS
+from trysim.envs.engine import GAME_MODULES, KERNELS, MASK_WORDS
 from trysim.envs.rules.jit import Row, compile_once
 from trysim.envs.rules.layout import Layout, option_bits
 from trysim.envs.rules.row import (
@@ -30,7 +30,6 @@ from trysim.envs.rules.row import (
 )
 
 _COMPILED: set[str] = set()  # games this process need not compile any more
-MASK_WORDS = 7  # int64 words of a mask: room for 56 actions
 
 
 class BadInput(ValueError):
@@ -52,12 +51,12 @@ class Game:
         return self.n_actions
 
     @cached_property
-    def _n_observation_words(self) -> int:
-        return self.layout.size // 8
+    def _n_bits(self) -> int:
+        return self.layout.size
 
     @cached_property
-    def _n_packed_words(self) -> int:
-        return self.layout.n_words
+    def _n_seen_words(self) -> int:
+        return self.layout.size // 8 + MASK_WORDS
 
     @property
     def name(self) -> str:
@@ -136,7 +135,7 @@ class Game:
         rows = self.new_row({}, 0)[None]
         row, n_seats = rows[0], self.n_seats
         kernels.begin(row)
-        deck = np.array([self.card_number(card) for card in self.cards(kernels.pack(row))])
+        deck = np.array([self.card_number(card) for card in self.cards(self.rules.pack(row))])
         kernels.give_deck(row, deck, 0)
         self.observe(row, 0), self.view(row, 0), self.other_hands(row, 0), self.returns(row)
         kernels.apply(row, self.legal_actions(row)[0])
@@ -240,11 +239,10 @@ class Game:
     # What is seen and paid ----------------------------------------------------------------------
     def observe(self, row: Row, seat: int) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         """What a seat sees and may do: 0/1 int8 (layout.size,) and (n_actions,), fresh arrays."""
-        observation = np.empty(self._n_observation_words, np.int64)
-        mask = np.empty(MASK_WORDS, np.int64)
-        packed = np.empty(self._n_packed_words, np.int64)
-        self.kernels.observe(row, seat, packed, observation, mask)
-        return observation.view(np.int8), mask.view(np.int8)[: self._n_actions]
+        out = np.empty(self._n_seen_words, np.int64)
+        self.kernels.observe(row, seat, out)
+        seen = out.view(np.int8)
+        return seen[: self._n_bits], seen[self._n_bits : self._n_bits + self._n_actions]
 
     def view(self, row: Row, seat: int) -> Row:
         """The table as a seat knows it: a row with everything hidden from it blank."""

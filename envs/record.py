@@ -412,8 +412,10 @@ class _Replay:
         )
         if not close:
             self._compare("rewards", rewards, correct["rewards"])
-        for key in correct.keys() - {"rewards"}:
-            self._compare(key, given.get(key), correct[key])
+        for key in sorted(correct.keys() - {"rewards"}):
+            if key not in given:
+                raise self._error(f"{key} is missing: by the rules {correct[key]!r}")
+            self._compare(key, given[key], correct[key])
 
 
 def _is_whole(value: Any) -> bool:

@@ -73,6 +73,37 @@ def test_a_decision_does_not_depend_on_the_others(name, tmp_path):
         batch.step(actions)
 
 
+class Spy:
+    """Plays the first legal action, and keeps what it was asked."""
+
+    spec = "spy"
+
+    def __init__(self):
+        self.asked = []
+
+    def act(self, decisions):
+        self.asked.append(decisions)
+        return np.array([int(legal & -legal).bit_length() - 1 for legal in decisions.legal])
+
+
+@each_game
+def test_agents_are_shown_the_view_of_their_seat_only(name):
+    batch, spy = tables(name, 12), Spy()
+    batch.reset(seed=4)
+    game, streams = batch.game, new_streams(range(12), batch.game.n_seats)
+    for _ in range(40):
+        tables_asked, who = np.arange(12), np.zeros(12, np.int64)
+        actions = decide(game, batch.rows, tables_asked, [spy], who, streams)
+        decisions = spy.asked[-1]
+        for view, row in zip(decisions.views, batch.rows, strict=True):
+            assert (view == game.view(row, int(row[SEAT]))).all()
+        observations, masks = decisions.observe()
+        assert (observations == batch.observation).all()
+        assert (masks == batch.mask).all()
+        assert len(set(decisions.random.tolist())) == 12
+        batch.step(actions)
+
+
 @each_game
 def test_random_chooses_evenly(name):
     batch, agents = BatchEnv(name, 4000), [make_agent("random", name)]

@@ -1,9 +1,7 @@
 """Training configurations: frozen dataclasses filled from YAML and the command line."""
 
 import dataclasses
-import importlib.metadata
 import importlib.resources
-import platform
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,7 +9,6 @@ import yaml
 from jsonargparse import ArgumentParser
 
 from trysim.envs.games import BadInput
-from trysim.envs.rules.jit import source_digest
 
 Config = TypeVar("Config")
 
@@ -56,10 +53,3 @@ def _plain(value: Any) -> Any:
 def save_config(config: Any, path: Path) -> None:
     """Write the resolved configuration as YAML."""
     path.write_text(yaml.safe_dump(dataclasses.asdict(config), sort_keys=False, allow_unicode=True))
-
-
-def versions() -> dict[str, str]:
-    """Versions of everything a result depends on, and the digest of the rules."""
-    names = ("trysim", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
-    found = {name: importlib.metadata.version(name) for name in names}
-    return {**found, "python": platform.python_version(), "rules": source_digest()}

@@ -26,12 +26,14 @@ from trysim.agents import make_agent
 from trysim.agents.policy import ACTIVATIONS, PolicyAgent, save_policy
 from trysim.agents.sb3 import actor
 from trysim.arena.duplicate import compare
+from trysim.arena.report import versions
 from trysim.envs.games import BadInput, game_named
 from trysim.envs.learner import LearnerTables
-from trysim.train.config import save_config, versions
+from trysim.train.config import save_config
 from trysim.train.curve import draw_curve
 from trysim.train.vec_env import LearnerVecEnv
 
+_LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 _AT_LEAST_ONE = (
     "total_decisions", "n_tables", "n_steps", "batch_size", "n_epochs", "threads",
     "snapshot_every", "evaluate_every", "evaluate_deals", "checkpoint_every",
@@ -285,7 +287,7 @@ class _Watcher(BaseCallback):
             "config": {k: str(v) for k, v in dataclasses.asdict(self._config).items()},
             "decisions": self.num_timesteps,
             "seconds": round(self.learning_seconds, 1),
-            "versions": versions(),
+            "versions": versions(_LIBRARIES),
         }
         folder = self._out / "policy"
         save_policy(folder, self._game, self._net(), self._config.activation, about)

@@ -237,6 +237,7 @@ O_GAMES_LEFT = OBSERVATION.at("games_left")
 O_TARGET = OBSERVATION.at("target")
 O_OPTIONS = OBSERVATION.at("option_beat")
 N_OPTION_BITS = OBSERVATION.used - O_OPTIONS
+OBSERVATION_WORDS = OBSERVATION.n_words
 
 
 # The contract -----------------------------------------------------------------------------------

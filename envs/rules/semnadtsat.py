@@ -206,6 +206,7 @@ O_LEAD = OBSERVATION.at("lead")
 O_DEALS_LEFT = OBSERVATION.at("deals_left")
 O_OPTIONS = OBSERVATION.at("option_num_players")
 N_OPTION_BITS = OBSERVATION.used - O_OPTIONS
+OBSERVATION_WORDS = OBSERVATION.n_words
 
 
 # The contract -----------------------------------------------------------------------------------

@@ -214,6 +214,7 @@ O_BLOWS = OBSERVATION.at("blows")
 O_STRUCK = OBSERVATION.at("struck")
 O_OPTIONS = OBSERVATION.at("option_num_players")
 N_OPTION_BITS = OBSERVATION.used - O_OPTIONS
+OBSERVATION_WORDS = OBSERVATION.n_words
 
 
 # The contract -----------------------------------------------------------------------------------
