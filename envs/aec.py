@@ -207,7 +207,7 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
             number = operator.index(action)
         except TypeError:
             number = -1
-        if number < 0 or not self.game.kernels.legal(self._row) >> number & 1:
+        if number < 0 or not int(self.game.kernels.legal(self._row)) >> number & 1:
             self.game.check_legal(self._row, number if number >= 0 else action)
         return number
 

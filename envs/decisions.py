@@ -76,6 +76,8 @@ def decide(
     game.kernels.view_tables(rows, tables, views, legal)
     words = np.empty(len(tables), np.int64)
     next_words(streams, tables, rows[tables, SEAT], words)
+    if len(agents) == 1:
+        return agents[0].act(Decisions(game, views, legal, words))
     actions = np.empty(len(tables), np.int64)
     for k in np.unique(who):
         mine = who == k
