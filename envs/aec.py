@@ -10,7 +10,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from trysim.envs.games import Game, game_named
+from trysim.envs.games import BadInput, Game, game_named
 from trysim.envs.observation import MAX_TOKENS, N_TOKENS, History
 from trysim.envs.record import give_deal, penalty_of, replay_onto, result_of
 from trysim.envs.rules.row import SEAT
@@ -105,6 +105,8 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
     def step(self, action: Any) -> None:
         """Carry out the selected agent's action (None for an agent that has left)."""
         agent = self.agent_selection
+        if not self.agents:
+            raise BadInput("the match is over and everybody has left: call reset()")
         if self.terminations[agent]:
             self._was_dead_step(action)
             return

@@ -287,8 +287,10 @@ class Game:
         due = int(row[self.words["dealer"]])
         if due not in (NOBODY, dealer) and int(row[self.words["deals"]]):
             raise BadInput(f"{self.name}: dealer {dealer}: seat {due} is to deal")
-        if len(hands) != n:
-            raise BadInput(f"{self.name}: {len(hands)} hands for {n} players")
+        if not isinstance(hands, (list, tuple)) or len(hands) != n:
+            raise BadInput(f"{self.name}: hands must be {n} lists of cards, one a seat")
+        if not all(isinstance(hand, (list, tuple)) for hand in hands):
+            raise BadInput(f"{self.name}: each hand must be a list of cards")
         deck = self._deck_for(row, [list(hand) for hand in hands], int(dealer), trump_card)
         row[self.words["dealer"]] = dealer
         self.kernels.give_deck(row, deck, 0)

@@ -1,5 +1,6 @@
 """One learner against given opponents as a Gymnasium environment."""
 
+import operator
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -47,6 +48,7 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
         agents = [_agent(opponent, game) for opponent in several]
         self._tables = LearnerTables(game, 1, agents, seats=seat, options=options)
         self._illegal_reward = illegal_reward
+        self._is_over = True  # until the first reset
         self.observation_space = spaces.Box(0, 1, (self.game.layout.size,), np.int8)
         self.action_space = spaces.Discrete(self.game.n_actions)
 
@@ -56,6 +58,7 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
         """Begin an episode and play up to the learner's first decision."""
         super().reset(seed=seed)
         self._tables.reset(seed)
+        self._is_over = False
         return self._observed(), self._info()
 
     def step(self, action: Any) -> tuple[npt.NDArray[np.int8], float, bool, bool, dict[str, Any]]:
@@ -63,13 +66,20 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
 
         The observation after an episode's end is all zero: nothing is left to decide.
         """
-        number = int(action)
+        if self._is_over:
+            raise BadInput("the episode is over: call reset()")
+        try:
+            number = operator.index(action)
+        except TypeError:
+            raise BadInput(f"action {action!r}: a whole number is needed") from None
         if not 0 <= number < self.game.n_actions or not self.action_masks()[number]:
+            self._is_over = True
             info = {"illegal_action": True, "action_mask": np.zeros(self.game.n_actions, np.int8)}
             return np.zeros(self.game.layout.size, np.int8), self._illegal_reward, True, False, info
         self._tables.step(np.array([number]))
         reward = float(self._tables.rewards[0])
         if self._tables.done[0]:
+            self._is_over = True
             info = {"action_mask": np.zeros(self.game.n_actions, np.int8)}
             return np.zeros(self.game.layout.size, np.int8), reward, True, False, info
         return self._observed(), reward, False, False, self._info()

@@ -463,7 +463,7 @@ BAD_DEALS = [
     ("semnadtsat", _deal("semnadtsat", dealer=3), "dealer 3: seats are 0..2"),
     ("semnadtsat", _deal("semnadtsat", dealer="x"), "dealer 'x'"),
     ("semerik", _with("semerik", 2, ""), "seat 2 has 0 cards, not 10"),
-    ("semerik", _deal("semerik", hands=[[]] * 3), "3 hands for 4 players"),
+    ("semerik", _deal("semerik", hands=[[]] * 3), "hands must be 4 lists of cards"),
     ("semerik", {"dealer": 0}, "a deal is"),
     ("semerik", ["7H"], "a deal is"),
     ("semerik", {"dealer": 0, "deck": ["7H", "8H"]}, "'8H' is no card"),

@@ -161,6 +161,7 @@ ALL_CARDS = (1 << N_CARDS) - 1
 ALL_SEATS = (1 << N_SEATS) - 1
 ALL_RANKS = (1 << N_RANKS) - 1
 SUIT = np.array(cards.suit_sets(N_RANKS), np.int64)
+RANK = np.array([cards.rank_set(N_RANKS, rank) for rank in range(N_RANKS)], np.int64)
 SUIT_OF = np.array([SUIT[card // N_RANKS] for card in range(N_CARDS)], np.int64)
 ABOVE = np.array([SUIT_OF[card] & ~((2 << card) - 1) for card in range(N_CARDS)], np.int64)
 ACE = RANKS.index("A")
@@ -454,10 +455,7 @@ def combination_cards(state: Row, hand: int, declaration: int) -> int:
     if declaration < N_SUITS:
         ranks = hand >> N_RANKS * declaration & ALL_RANKS
         return baba_row(ranks, BABA_RANKS[state[BABA]]) << N_RANKS * declaration
-    rank = declaration - N_SUITS
-    return hand & (
-        1 << rank | 1 << N_RANKS + rank | 1 << 2 * N_RANKS + rank | 1 << 3 * N_RANKS + rank
-    )
+    return hand & RANK[declaration - N_SUITS]
 
 
 @rule
@@ -496,10 +494,20 @@ def is_sixteen(row: int, whole_suit: bool) -> bool:
 @rule
 def _declare(state: Row, seat: int, declaration: int) -> None:
     hand = state[HANDS + seat]
+    shown = combination_cards(state, hand, declaration)
     state[OFFERS + seat] ^= 1 << declaration
     state[DECLARED + seat] |= 1 << declaration
-    state[SHOWN + seat] |= combination_cards(state, hand, declaration)
+    state[SHOWN + seat] |= shown
+    state[MAY_HOLD + seat] &= shown | ~_neighbours(shown, declaration)
     state[DECLARED_POINTS + seat % N_PAIRS] += combination_points(state, hand, declaration)
+
+
+@rule
+def _neighbours(shown: int, declaration: int) -> int:
+    """The cards that would belong to a declaration with those shown, had the seat any."""
+    if declaration < N_SUITS:
+        return (shown << 1 | shown >> 1) & SUIT[declaration]
+    return RANK[declaration - N_SUITS]
 
 
 # Counting ---------------------------------------------------------------------------------------
