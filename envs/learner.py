@@ -118,12 +118,10 @@ class LearnerTables:
     def _seat_everybody(self, table: int) -> None:
         """Draw who sits where for the coming episode, from the table's own stream."""
         n = self.game.n_players_of(self.batch.rows[table])
-        by_lot = n if self._seats is None else 1
-        seat = self._draw(table, by_lot)
-        if self._seats == PAIR:
-            seat = self._draw(table, 2)
-        elif self._seats is not None:
-            seat = int(self._seats)
+        if self._seats is None:
+            seat = self._draw(table, n)
+        else:
+            seat = self._draw(table, 2) if self._seats == PAIR else int(self._seats)
         self._seat[table] = seat
         self.is_learner[table] = False
         self.is_learner[table, seat : n : 2 if self._seats == PAIR else n] = True

@@ -5,6 +5,8 @@ complete story of a match as one seat knows it: options, then for every deal the
 cards, the card turned up or the seat that names trumps, and every action in order.
 """
 
+from array import array
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,15 +40,15 @@ class History:
 
     def __init__(self, game: Game) -> None:
         self._game = game
-        self._codes: list[int] = []
+        self._codes = array("h")
         self._deal_starts: list[int] = []
         self._declared = [0] * game.n_seats
 
     def begin(self, row: Row) -> None:
         """Forget everything; note the options and the deal on the table."""
-        self._codes.clear()
+        del self._codes[:]
         self._deal_starts.clear()
-        self._note_news(row)
+        self.note_result(row)
 
     def note(self, row_before: Row, action: int) -> None:
         """Note the action about to be carried out."""
@@ -60,9 +62,6 @@ class History:
 
     def note_result(self, row: Row) -> None:
         """Note what else became public: a new deal, declarations without choice, the cut card."""
-        self._note_news(row)
-
-    def _note_news(self, row: Row) -> None:
         words = self._game.words
         if row[DEALS] != len(self._deal_starts):
             self._note_deal(row)
@@ -111,7 +110,7 @@ class History:
         out[:n_options] = OPTION + 1 + row[FIRST_OPTION : FIRST_OPTION + n_options]
         table = _relative_codes(game.n_players_of(row), seat)
         for start in self._deal_starts:
-            seen = table[np.array(self._codes[start:], np.int64)]
+            seen = table[np.frombuffer(self._codes, np.int16)[start:]]
             seen = seen[seen != PADDING]
             if n_options + seen.size <= out.size:
                 out[n_options : n_options + seen.size] = seen
@@ -119,6 +118,7 @@ class History:
         return out
 
 
+@cache
 def _relative_codes(n_players: int, seat: int) -> npt.NDArray[np.int16]:
     """By code with absolute seats, the code `seat` sees: 0 for what it may not know."""
     table = np.arange(N_TOKENS, dtype=np.int16)
