@@ -27,6 +27,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(READY)
+	rm -rf runs/demo
 	$(BIN)/trysim train configs/semerik/demo.yaml --out runs/demo
 	$(BIN)/trysim arena semerik --agents policy:runs/demo/policy greedy random \
 		--option horizon=deal --deals 2000 --seed 2026 --json runs/demo/arena.json

@@ -88,8 +88,12 @@ def save_policy(
         "layout": layout_hash(game),
         "about": dict(about),
     }
-    safetensors.torch.save_file(net.state_dict(), folder / "policy.safetensors")
-    (folder / "policy.json").write_text(json.dumps(meaning, indent=2, ensure_ascii=False) + "\n")
+    text = json.dumps(meaning, indent=2, ensure_ascii=False) + "\n"
+    weights = safetensors.torch.save(net.state_dict())
+    for name, content in (("policy.safetensors", weights), ("policy.json", text.encode())):
+        part = folder / f"{name}.part"
+        part.write_bytes(content)
+        part.replace(folder / name)  # whole or not at all, whenever the program is killed
 
 
 def load_policy(game: Game, folder: str, mode: str = "best") -> PolicyAgent:

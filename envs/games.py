@@ -47,10 +47,6 @@ class Game:
         return game_named, (self.name,)
 
     @cached_property
-    def _n_actions(self) -> int:
-        return self.n_actions
-
-    @cached_property
     def _n_bits(self) -> int:
         return self.layout.size
 
@@ -78,7 +74,7 @@ class Game:
         """Action texts by number; while cutting, action k is `cut:k+1` instead."""
         return tuple(self.rules.ACTIONS)
 
-    @property
+    @cached_property
     def n_actions(self) -> int:
         """Size of the action space."""
         return len(self.rules.ACTIONS)
@@ -242,7 +238,7 @@ class Game:
         out = np.empty(self._n_seen_words, np.int64)
         self.kernels.observe(row, seat, out)
         seen = out.view(np.int8)
-        return seen[: self._n_bits], seen[self._n_bits : self._n_bits + self._n_actions]
+        return seen[: self._n_bits], seen[self._n_bits : self._n_bits + self.n_actions]
 
     def view(self, row: Row, seat: int) -> Row:
         """The table as a seat knows it: a row with everything hidden from it blank."""

@@ -176,6 +176,7 @@ def test_overrides_and_unknown_keys(tmp_path):
         ("seat", "7", "allowed are"),
         ("activation", "gelu", "relu, tanh"),
         ("n_tables", 0, "at least 1"),
+        ("anchors", [], "at least one agent"),
     ],
 )
 def test_wrong_configurations_say_what_is_allowed(field, value, message, tmp_path):
@@ -183,6 +184,30 @@ def test_wrong_configurations_say_what_is_allowed(field, value, message, tmp_pat
     with pytest.raises(BadInput, match=message):
         train(config, tmp_path / "never")
     assert not (tmp_path / "never").exists()
+
+
+def test_a_training_is_never_written_over(trained):
+    _, out = trained
+    with pytest.raises(BadInput, match="holds a training already"):
+        train(SB3Config(**PAIR, **TINY), out)
+
+
+def test_illegal_actions_are_counted_and_refused():
+    env = make_env(SB3Config(**PAIR, **TINY))
+    env.reset()
+    wrong = env.action_masks().argmin(1)
+    with pytest.raises(BadInput, match="not legal"):
+        env.step(wrong)
+    assert env.n_illegal == len(wrong)
+
+
+def test_weights_that_are_no_numbers_stop_the_training(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "broken.yaml"
+    path.write_text("game: semerik\noptions: {horizon: deal}\nseat: pair\nlearning_rate: 1.0e+30\n")
+    settings = [f"--{name}={value}" for name, value in TINY.items()]
+    assert run(str(path), settings, tmp_path / "out") == 1
+    assert "no longer finite" in capsys.readouterr().err
+    assert (tmp_path / "out" / "policy" / "policy.safetensors").is_file()
 
 
 def test_a_missing_configuration_names_those_there_are():

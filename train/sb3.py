@@ -108,8 +108,11 @@ class SB3Config:
         for name in _AT_LEAST_ONE:
             if getattr(self, name) < 1:
                 raise BadInput(f"{name}: {getattr(self, name)}; at least 1 is needed")
-        for spec in [*self.opponents, *self.anchors]:
-            make_agent(spec, game)
+        for name in ("opponents", "anchors"):
+            if not getattr(self, name):
+                raise BadInput(f"{name}: none; at least one agent is needed")
+            for spec in getattr(self, name):
+                make_agent(spec, game)
 
 
 @dataclass(frozen=True)
@@ -131,12 +134,14 @@ class TrainingStopped(RuntimeError):
 def train(config: SB3Config, out: Path) -> Result:
     """Train a policy; everything about it lies in `out`.
 
+    Raises BadInput if the configuration is wrong or `out` holds a training already.
+
     `config.yaml`; `policy/` for `policy:` specs; `checkpoints/` for `sb3:` specs and
     stable-baselines3 itself; `log/`: CSV and TensorBoard; `evaluations.csv`; `learning_curve.png`.
     """
     config.check()
     env = make_env(config)
-    out.mkdir(parents=True, exist_ok=True)
+    _make_folder(out)
     save_config(config, out / "config.yaml")
     torch.set_num_threads(config.threads)
     set_random_seed(config.seed)
@@ -144,7 +149,13 @@ def train(config: SB3Config, out: Path) -> Result:
     model.set_logger(configure(str(out / "log"), ["csv", "tensorboard"]))
     watcher = _Watcher(config, out)
     started = time.perf_counter()
-    model.learn(config.total_decisions, callback=watcher)
+    try:
+        model.learn(config.total_decisions, callback=watcher)
+    except ValueError:  # torch's distributions, if weights are no numbers any more
+        watcher.check_finite()
+        raise
+    finally:
+        watcher.stop_showing()
     seconds = time.perf_counter() - started
     return Result(
         policy=out / "policy",
@@ -154,6 +165,15 @@ def train(config: SB3Config, out: Path) -> Result:
         per_second=model.num_timesteps / watcher.learning_seconds,
         illegal_actions=env.n_illegal,
     )
+
+
+def _make_folder(out: Path) -> None:
+    if (out / "config.yaml").exists():
+        raise BadInput(f"{out} holds a training already: choose another --out, or remove it")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"cannot write to {out}: {error.strerror}") from None
 
 
 def make_env(config: SB3Config) -> LearnerVecEnv:
@@ -235,7 +255,7 @@ class _Watcher(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         """After the last update, before new decisions: a stable moment."""
-        self._check_finite()
+        self.check_finite()
         every = {
             "snapshot": (self._config.snapshot_every, self._snapshot),
             "evaluate": (self._config.evaluate_every, self._evaluate),
@@ -253,15 +273,18 @@ class _Watcher(BaseCallback):
         return time.perf_counter() - self._started < self._config.max_seconds
 
     def _on_training_end(self) -> None:
-        self._check_finite()
+        self.check_finite()
         self._evaluate()
         self._checkpoint()
+
+    def stop_showing(self) -> None:
+        """Take the progress bar away."""
         self._progress.stop()
 
-    def _check_finite(self) -> None:
+    def check_finite(self) -> None:
+        """Raise TrainingStopped if a weight is infinite or no number."""
         if all(torch.isfinite(p).all() for p in self.model.policy.parameters()):
             return
-        self._progress.stop()
         raise TrainingStopped(
             f"weights are no longer finite after {self.num_timesteps:,} decisions; the last good "
             f"policy is {self._out / 'policy'}; try a lower learning_rate"

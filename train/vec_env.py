@@ -26,7 +26,7 @@ class LearnerVecEnv(VecEnv):
             spaces.Discrete(game.n_actions),
         )
         self.tables = tables
-        self.n_illegal = 0  # every step checks; an illegal action raises an error before it counts
+        self.n_illegal = 0  # illegal actions so far; `step` raises an error at the first
         self._scale = reward_scale
         self._actions = np.zeros(tables.n_tables, np.int64)
         self._sums = np.zeros(tables.n_tables)
@@ -54,6 +54,8 @@ class LearnerVecEnv(VecEnv):
     def step_wait(self) -> Any:
         """Carry them out: observations (B, D), rewards (B,), dones (B,), infos."""
         tables = self.tables
+        legal = np.take_along_axis(tables.mask, self._actions[:, None], 1)
+        self.n_illegal += int((legal == 0).sum())
         tables.step(self._actions)
         self._sums += tables.rewards
         self._lengths += 1
