@@ -151,9 +151,10 @@ def train(config: SB3Config, out: Path) -> Result:
     started = time.perf_counter()
     try:
         model.learn(config.total_decisions, callback=watcher)
-    except ValueError:  # torch's distributions, if weights are no numbers any more
-        watcher.check_finite()
+    except BadInput:
         raise
+    except ValueError as error:  # torch's distributions, if what the network says is no number
+        raise watcher.stopped("the policy's probabilities are no longer numbers") from error
     finally:
         watcher.stop_showing()
     seconds = time.perf_counter() - started
@@ -255,7 +256,7 @@ class _Watcher(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         """After the last update, before new decisions: a stable moment."""
-        self.check_finite()
+        self._check_finite()
         every = {
             "snapshot": (self._config.snapshot_every, self._snapshot),
             "evaluate": (self._config.evaluate_every, self._evaluate),
@@ -273,7 +274,7 @@ class _Watcher(BaseCallback):
         return time.perf_counter() - self._started < self._config.max_seconds
 
     def _on_training_end(self) -> None:
-        self.check_finite()
+        self._check_finite()
         self._evaluate()
         self._checkpoint()
 
@@ -281,13 +282,15 @@ class _Watcher(BaseCallback):
         """Take the progress bar away."""
         self._progress.stop()
 
-    def check_finite(self) -> None:
-        """Raise TrainingStopped if a weight is infinite or no number."""
-        if all(torch.isfinite(p).all() for p in self.model.policy.parameters()):
-            return
-        raise TrainingStopped(
-            f"weights are no longer finite after {self.num_timesteps:,} decisions; the last good "
-            f"policy is {self._out / 'policy'}; try a lower learning_rate"
+    def _check_finite(self) -> None:
+        if not all(torch.isfinite(p).all() for p in self.model.policy.parameters()):
+            raise self.stopped("weights are no longer finite")
+
+    def stopped(self, reason: str) -> TrainingStopped:
+        """The error that says why training stops, and what is left."""
+        return TrainingStopped(
+            f"{reason} after {self.num_timesteps:,} decisions; the last good policy is "
+            f"{self._out / 'policy'}; try a lower learning_rate"
         )
 
     def _net(self) -> torch.nn.Sequential:
