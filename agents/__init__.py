@@ -60,6 +60,8 @@ SPECS = {
 
 def make_agent(spec: str, game: Game | str) -> Agent:
     """The agent that `spec` names, for a game; BadInput, naming what there is, if it names none."""
+    if not isinstance(spec, str):
+        raise BadInput(f"an agent is named by a text such as 'greedy', not by {spec!r}")
     if isinstance(game, str):
         game = game_named(game)
     name, _, rest = spec.partition(":")

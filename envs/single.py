@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import gymnasium
 import numpy as np
@@ -109,8 +109,8 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
 
 
 def _agent(opponent: str | Agent, game: str) -> Agent:
-    if not isinstance(opponent, str):
-        return opponent
+    if hasattr(opponent, "act"):
+        return cast(Agent, opponent)
     from trysim.agents import make_agent  # here, for the environments import nothing above them
 
     return make_agent(opponent, game)

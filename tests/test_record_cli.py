@@ -10,9 +10,10 @@ import pytest
 from trysim.agents import make_agent
 from trysim.arena import play_match
 from trysim.cli import main
+from trysim.envs import record as records
 from trysim.envs import semerik_v0
 from trysim.envs.games import GAMES
-from trysim.envs.record import dumps
+from trysim.envs.record import RecordError, dumps
 
 # Options that between them show every phase and every way of counting.
 VARIETY = [
@@ -282,3 +283,12 @@ def test_files_that_cannot_be_read(tmp_path, capsys):
 def test_an_empty_file_has_no_bad_records(tmp_path, capsys):
     status, out = verify(tmp_path, capsys, "\n")
     assert (status, out) == (0, "FILE: 0 of 0 records good\n")
+
+
+def test_rewards_beyond_any_float_and_other_versions_are_refused():
+    agents = [make_agent("random", "semnadtsat")] * 4
+    record = play_match(GAMES["semnadtsat"], {}, agents, 1)
+    for change in ({"result": {**record["result"], "rewards": [10**400] * 4}}, {"version": 2},
+                   {"version": True}, {"format": "other"}):  # fmt: skip
+        with pytest.raises(RecordError):
+            records.verify({**record, **change})

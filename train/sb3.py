@@ -34,10 +34,11 @@ from trysim.train.curve import draw_curve
 from trysim.train.vec_env import LearnerVecEnv
 
 _LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
-_AT_LEAST_ONE = (
-    "total_decisions", "n_tables", "n_steps", "batch_size", "n_epochs", "threads",
-    "snapshot_every", "evaluate_every", "evaluate_deals", "checkpoint_every",
-)  # fmt: skip
+_LEAST = {
+    "total_decisions": 1, "n_tables": 1, "n_steps": 2, "batch_size": 2, "n_epochs": 1, "threads": 1,
+    "snapshot_every": 1, "evaluate_every": 1, "evaluate_deals": 2, "checkpoint_every": 1,
+    "snapshots": 0, "seed": 0, "max_seconds": 0, "learning_rate": 0, "entropy": 0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,9 @@ class SB3Config:
             raise BadInput(f"activation: {self.activation}; allowed are {', '.join(ACTIVATIONS)}")
         if self.seat not in ("lot", "pair") and not self.seat.isdigit():
             raise BadInput(f"seat: {self.seat}; allowed are a seat's number, lot and pair")
-        for name in _AT_LEAST_ONE:
-            if getattr(self, name) < 1:
-                raise BadInput(f"{name}: {getattr(self, name)}; at least 1 is needed")
+        for name, least in _LEAST.items():
+            if not getattr(self, name) >= least:  # nor no number
+                raise BadInput(f"{name}: {getattr(self, name)}; at least {least} is needed")
         for name in ("opponents", "anchors"):
             if not getattr(self, name):
                 raise BadInput(f"{name}: none; at least one agent is needed")
