@@ -22,5 +22,7 @@ def run(config_path: str, overrides: list[str], out: Path | None) -> int:
         return 1
     print(f"policy         {result.policy}")
     print(f"learning curve {result.curve}")
-    print(f"play it with   trysim arena {config.game} --agents policy:{result.policy} greedy")
+    options = "".join(f" --option {name}={value}" for name, value in config.options.items())
+    agents = f"--agents policy:{result.policy} greedy"
+    print(f"play it with   trysim arena {config.game} {agents}{options} --deals 1000 --seed 1")
     return 0
