@@ -15,12 +15,13 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context, parent_process
 from typing import Any
 
 import numpy as np
@@ -251,6 +252,7 @@ def _here(arena: _Arena, jobs: list[_Job]) -> Iterator[tuple[_Job, Floats]]:
 def _in_workers(arena: _Arena, jobs: list[_Job], workers: int) -> Iterator[tuple[_Job, Floats]]:
     """Play the jobs in worker processes; results in the order in which they are ready."""
     arena.warm_up()
+    others = set(active_children())
     pool = ProcessPoolExecutor(
         workers, get_context("spawn"), initializer=_start, initargs=arena.arguments
     )
@@ -259,6 +261,10 @@ def _in_workers(arena: _Arena, jobs: list[_Job], workers: int) -> Iterator[tuple
             futures = {pool.submit(_play, job): job for job in jobs}
         for future in as_completed(futures):
             yield futures[future], future.result()
+    except BaseException:
+        for worker in set(active_children()) - others:
+            worker.terminate()  # what they are playing is not wanted any more
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -279,42 +285,47 @@ def _one_torch_thread() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_later() -> Iterator[None]:
-    """Ctrl-C waits, here until this ends, in processes started meanwhile until `_start`."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
+    """Ctrl-C waits until this ends; processes started meanwhile never hear of it.
+
+    Blocking the signal does both, but for threads of libraries, on which it may arrive: hence the
+    handler. An interrupt while workers start would leave them waiting for ever.
+    """
+    if threading.current_thread() is not threading.main_thread():  # no signals arrive here
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    noted: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
+    can_block = hasattr(signal, "pthread_sigmask")  # not on Windows
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else set()
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if can_block:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+    if noted:
+        raise KeyboardInterrupt
 
 
 # In a worker process ----------------------------------------------------------------------------
 _arena: _Arena
-_stopped = False
 
 
 def _start(game: Game, options: Mapping[str, Any], specs: Sequence[str], seed: int) -> None:
     global _arena
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _arena = _Arena(game, options, specs, seed)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 
 
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for its next job for ever."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
 def _play(job: _Job) -> Floats:
-    """Play a job. Ctrl-C interrupts it, and all later ones, but never the pool's own business."""
-    global _stopped
-    try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        if _stopped:
-            raise KeyboardInterrupt
-        return _arena.play(job)
-    except KeyboardInterrupt:
-        _stopped = True
-        raise
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _arena.play(job)
