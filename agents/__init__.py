@@ -1,14 +1,13 @@
 """Agents by name: `make_agent("greedy", game)` gives anything that can sit at a table.
 
-A spec is a name, then what it needs: `random`, `greedy`, `policy:runs/pair`, `sb3:model.zip`,
-`policy:runs/pair,mode=sample`.
+A spec is a name, then what it needs: `random`, `greedy`, `expert`, `policy:runs/pair`,
+`sb3:model.zip`, `policy:runs/pair,mode=sample`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from trysim.agents.greedy import GreedyAgent
-from trysim.agents.random import RandomAgent
+from trysim.agents.rule_players import RulePlayer
 from trysim.envs.decisions import Agent, Decisions
 from trysim.envs.games import BadInput, Game, game_named
 
@@ -39,8 +38,9 @@ def _sb3(game: Game, argument: str, settings: Mapping[str, str]) -> Agent:
 
 
 SPECS = {
-    "random": Spec("random", "any legal action", lambda game, a, s: RandomAgent()),
-    "greedy": Spec("greedy", "a simple rule player", lambda game, a, s: GreedyAgent(game)),
+    "random": Spec("random", "any legal action", lambda game, a, s: RulePlayer("random", game)),
+    "greedy": Spec("greedy", "a simple rule player", lambda game, a, s: RulePlayer("greedy", game)),
+    "expert": Spec("expert", "a strong rule player", lambda game, a, s: RulePlayer("expert", game)),
     "policy": Spec(
         "policy:DIR[,mode=best|sample]",
         "a policy that `trysim train` saved",

@@ -170,7 +170,7 @@ def test_specs_name_agents(name, spec):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nobody", "no agent 'nobody': there are random, greedy, policy:DIR"),
+        ("nobody", "no agent 'nobody': there are random, greedy, expert, policy:DIR"),
         ("", "no agent ''"),
         ("greedy:fast", "agent 'greedy:fast': write greedy"),
         ("random:mode=best", "no setting 'mode'"),

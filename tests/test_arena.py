@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from trysim import agents as agent_module
 from trysim.agents import SPECS, Spec, make_agent
-from trysim.agents.random import RandomAgent, pick_random
+from trysim.agents.rule_players import RulePlayer
 from trysim.arena import compare, duplicate, play_match, play_out, table_seed
 from trysim.arena.duplicate import interval, seatings
 from trysim.arena.play import stream_seed
@@ -34,9 +35,8 @@ class OtherRandomAgent:
     spec = "other"
 
     def act(self, decisions):
-        actions = np.empty(decisions.n, np.int64)
-        pick_random(decisions.legal, ~decisions.random, actions)
-        return actions
+        other = replace(decisions, random=~decisions.random)
+        return RulePlayer("random", decisions.game).act(other)
 
 
 class BrokenAgent:
@@ -52,9 +52,13 @@ class BrokenAgent:
 def _more_agents(monkeypatch):
     """`other` and `copy` are random players, `broken` breaks the rules."""
     assert agent_module.SPECS is SPECS
-    more = {"other": OtherRandomAgent, "copy": RandomAgent, "broken": BrokenAgent}
-    for name, kind in more.items():
-        spec = Spec(name, "for tests", lambda game, a, s, kind=kind: kind())
+    more = {
+        "other": lambda game: OtherRandomAgent(),
+        "copy": lambda game: RulePlayer("random", game),
+        "broken": lambda game: BrokenAgent(),
+    }
+    for name, make in more.items():
+        spec = Spec(name, "for tests", lambda game, a, s, make=make: make(game))
         monkeypatch.setitem(SPECS, name, spec)
 
 

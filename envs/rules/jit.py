@@ -1,8 +1,9 @@
 """`rule`: compile a function with numba, cached under a digest of every source it may call.
 
 numba's own cache looks at the file of the compiled function alone: after a change in another file
-it would return the old answer. Here the cache folder's name is a digest of the sources of rules,
-engine and the function's own folder, so a change in any of them compiles anew. Where no folder can
+it would return the old answer. Here the cache folder's name is a digest of the sources of rules and
+engine, outside `envs` also of worlds, agents and the function's own folder, so a change in any of
+them compiles anew. Where no folder can
 be written, functions compile in memory. With `NUMBA_DISABLE_JIT=1` the plain Python function runs.
 """
 
@@ -14,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from types import FunctionType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 
 import numba
@@ -68,9 +69,11 @@ def _cache_roots() -> list[Path]:
 
 @cache
 def source_digest(folder: Path = _RULES) -> str:
-    """Hex digest of the sources of rules and engine, and of what else lies in `folder`."""
-    sources = {*_RULES.glob("*.py"), _RULES.parent / "engine.py"}
-    if folder != _RULES.parent:
+    """Hex digest of all sources that compiled functions of `folder` may call."""
+    envs = _RULES.parent
+    sources = {*_RULES.glob("*.py"), envs / "engine.py"}
+    if folder not in (envs, _RULES):
+        sources |= {envs / "worlds.py", *(envs.parent / "agents").rglob("*.py")}
         sources |= set(folder.glob("*.py"))
     digest = hashlib.sha256()
     for path in sorted(sources):
@@ -96,9 +99,13 @@ def specialise(templates: Sequence[Callable[..., Any]], **bindings: Any) -> Simp
     return compiled
 
 
-def compile_once(name: str, use: Callable[[], None]) -> None:
-    """Compile by calling `use`, with a line that says so, unless the cache has it all already."""
-    folder = None if numba.config.DISABLE_JIT else _cache_folder(_RULES)
+def compile_once(name: str, use: Callable[[], object], where: ModuleType | None = None) -> None:
+    """Compile by calling `use`, with a line that says so, unless the cache has it all already.
+
+    `where` is a module beside the functions, if they are not those of the rules and the engine.
+    """
+    sources = Path(str(where.__file__)).resolve().parent if where else _RULES
+    folder = None if numba.config.DISABLE_JIT else _cache_folder(sources)
     ready = folder / f"{name}.ready" if folder else None
     if numba.config.DISABLE_JIT or (ready and ready.exists()):
         return

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trysim.envs.games import Game
 
 OK, BAD_RECORD, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
-_AGENTS = "random, greedy, policy:DIR, sb3:FILE.zip"
+_AGENTS = "random, greedy, expert, policy:DIR, sb3:FILE.zip"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,0 +1,1 @@
+"""Worlds: whole tables that agree with everything a seat knows."""
