@@ -73,8 +73,9 @@ def source_digest(folder: Path = _RULES) -> str:
     envs = _RULES.parent
     sources = {*_RULES.glob("*.py"), envs / "engine.py"}
     if folder not in (envs, _RULES):
-        sources |= {envs / "worlds.py", *(envs.parent / "agents").rglob("*.py")}
-        sources |= set(folder.glob("*.py"))
+        sources |= set((envs / "worlds").glob("*.py"))
+    if folder not in (envs, _RULES, envs / "worlds"):
+        sources |= {*(envs.parent / "agents").rglob("*.py"), *folder.glob("*.py")}
     digest = hashlib.sha256()
     for path in sorted(sources):
         digest.update(path.read_bytes())

@@ -489,9 +489,7 @@ def _finish(state: Row) -> None:
 # The penalty ------------------------------------------------------------------------------------
 @rule
 def _begin_penalty(state: Row, deck: Row, lot: int) -> None:
-    for i in range(N_CARDS):  # S19: the whole deck, shuffled
-        place = PENALTY_CARDS + i // _CARDS_PER_WORD
-        state[place] |= deck[i] << _CARD_BITS * (i % _CARDS_PER_WORD)
+    lay_penalty_deck(state, deck)  # S19: the whole deck, shuffled
     if state[PENALTY] == PENALTY_INTERACTIVE:
         state[PHASE] = CUT  # S19: the loser cuts
         state[SEAT] = state[LOSER]
@@ -499,6 +497,15 @@ def _begin_penalty(state: Row, deck: Row, lot: int) -> None:
     _cut(state, lot % N_CUTS + 1)
     while state[PHASE] == STRIKE:
         _strike(state, 0)
+
+
+@rule
+def lay_penalty_deck(state: Row, deck: Row) -> None:
+    """Keep the order of the penalty's `deck` (36,), which nobody sees."""
+    state[PENALTY_CARDS : PENALTY_CARDS + 4] = 0
+    for i in range(N_CARDS):
+        place = PENALTY_CARDS + i // _CARDS_PER_WORD
+        state[place] |= deck[i] << _CARD_BITS * (i % _CARDS_PER_WORD)
 
 
 @rule

@@ -1,1 +1,0 @@
-"""Worlds: whole tables that agree with everything a seat knows."""
