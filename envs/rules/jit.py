@@ -82,21 +82,24 @@ def source_digest(folder: Path = _RULES) -> str:
     return digest.hexdigest()
 
 
-def specialise(templates: Sequence[Callable[..., Any]], **bindings: Any) -> SimpleNamespace:
+def specialise(
+    templates: Sequence[Callable[..., Any]], calls: SimpleNamespace | None = None, **bindings: Any
+) -> SimpleNamespace:
     """The templates compiled with some of their global names bound, calling each other.
 
-    A template is a plain function of a module; `bindings` replace its globals. The name of each
-    compiled function carries the bindings' `NAME`, so that numba's cache tells them apart.
+    A template is a plain function of a module, after those that it calls; the modules `bindings`, and the functions `calls`
+    that were compiled for the same modules, replace its globals. The name of each compiled function
+    carries the bindings' `NAME`, so that numba's cache tells them apart.
     """
-    names = {**templates[0].__globals__, **bindings}
+    bound: dict[str, Any] = {**bindings, **(vars(calls) if calls else {})}
     label = "_".join(binding.NAME for binding in bindings.values())
     compiled = SimpleNamespace()
     for template in templates:
-        bound = FunctionType(template.__code__, names)
-        bound.__name__ = bound.__qualname__ = f"{template.__name__}_{label}"
-        bound.__doc__, bound.__module__ = template.__doc__, template.__module__
-        names[template.__name__] = rule(bound)
-        setattr(compiled, template.__name__, names[template.__name__])
+        function = FunctionType(template.__code__, {**template.__globals__, **bound})
+        function.__name__ = function.__qualname__ = f"{template.__name__}_{label}"
+        function.__doc__, function.__module__ = template.__doc__, template.__module__
+        bound[template.__name__] = rule(function)
+        setattr(compiled, template.__name__, bound[template.__name__])
     return compiled
 
 

@@ -1,0 +1,1 @@
+"""Search: looking ahead in worlds that agree with what a seat knows."""
