@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from trysim.agents.rule_players import RulePlayer
+from trysim.agents.search.agents import make_ismcts, make_oracle, make_pimc
 from trysim.envs.decisions import Agent, Decisions
 from trysim.envs.games import BadInput, Game, game_named
 
@@ -41,6 +42,24 @@ SPECS = {
     "random": Spec("random", "any legal action", lambda game, a, s: RulePlayer("random", game)),
     "greedy": Spec("greedy", "a simple rule player", lambda game, a, s: RulePlayer("greedy", game)),
     "expert": Spec("expert", "a strong rule player", lambda game, a, s: RulePlayer("expert", game)),
+    "pimc": Spec(
+        "pimc[:worlds=N,rollout=PLAYER,ms=T,silence=yes]",
+        "tries every action in N worlds that agree with what it knows",
+        lambda game, a, s: make_pimc(game, s),
+        settings=("worlds", "rollout", "ms", "silence"),
+    ),
+    "ismcts": Spec(
+        "ismcts[:iterations=N,rollout=PLAYER,ms=T,silence=yes]",
+        "grows one tree over N worlds that agree with what it knows",
+        lambda game, a, s: make_ismcts(game, s),
+        settings=("iterations", "rollout", "ms", "silence"),
+    ),
+    "oracle": Spec(
+        "oracle[:iterations=N,rollout=PLAYER,ms=T]",
+        "a cheater who sees all hands, for measuring only",
+        lambda game, a, s: make_oracle(game, s),
+        settings=("iterations", "rollout", "ms"),
+    ),
     "policy": Spec(
         "policy:DIR[,mode=best|sample]",
         "a policy that `trysim train` saved",

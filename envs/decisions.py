@@ -1,7 +1,7 @@
 """What an agent is, and how agents are asked: many decisions of many tables at a time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from trysim.envs.engine import MASK_WORDS, next_words
 from trysim.envs.games import Game
 from trysim.envs.rules.jit import Row
-from trysim.envs.rules.row import SEAT
+from trysim.envs.rules.row import RANDOM, SEAT
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,10 @@ class Decisions:
     def n(self) -> int:
         """How many decisions."""
         return len(self.legal)
+
+    def only(self, which: Sequence[int] | npt.NDArray[Any]) -> "Decisions":
+        """Some of the decisions, by number or by a mask (N,)."""
+        return Decisions(self.game, self.views[which], self.legal[which], self.random[which])
 
     def observe(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         """What each seat sees and may do: 0/1 int8 (N, layout.size) and (N, n_actions)."""
@@ -76,14 +80,22 @@ def decide(
     game.kernels.view_tables(rows, tables, views, legal)
     words = np.empty(len(tables), np.int64)
     next_words(streams, tables, rows[tables, SEAT], words)
-    if len(agents) == 1:
-        return agents[0].act(Decisions(game, views, legal, words))
+    decisions = Decisions(game, views, legal, words)
     actions = np.empty(len(tables), np.int64)
     for k in np.unique(who):
+        if sees_all_hands(agents[k]):
+            shown = replace(decisions, views=rows[tables])
+            shown.views[:, RANDOM] = 0  # the cards of later deals stay hidden
+        else:
+            shown = decisions
         mine = who == k
-        decisions = Decisions(game, views[mine], legal[mine], words[mine])
-        actions[mine] = agents[k].act(decisions)
+        actions[mine] = agents[k].act(shown.only(mine))
     return actions
+
+
+def sees_all_hands(agent: Agent) -> bool:
+    """Whether an agent is a cheater, for measuring only, who is shown the tables themselves."""
+    return bool(getattr(agent, "sees_all_hands", False))
 
 
 def new_streams(seeds: Sequence[Any], n_seats: int) -> npt.NDArray[np.int64]:

@@ -21,6 +21,7 @@ from trysim.envs.observation import History
 from trysim.envs.record import penalty_of, result_of
 from trysim.envs.rules.row import CUT, DEAL, NAME_TRUMP, NOBODY, OVER, PHASE, PLAY, RANDOM, SEAT
 
+AGENTS = ["random", "greedy", "expert", "pimc:worlds=3", "ismcts:iterations=9"]
 NO_HISTORY = SimpleNamespace(note=lambda row, action: None, note_result=lambda row: None)
 CARDS_PER_WORD, CARD_BITS = 9, 6  # of a penalty deck
 PUBLIC = {"sim_lystiv": (), "semnadtsat": ("namer",), "semerik": ("declared", "shown")}
@@ -223,14 +224,14 @@ def test_what_a_seat_may_hold_holds_every_world(name, options):
 def test_views_hold_what_observations_and_agents_need(name, options):
     """A view alone gives the same observation; hidden cards do not change what agents choose."""
     game = GAMES[name]
-    agents = [make_agent("greedy", game), make_agent("random", game)]
+    agents = [make_agent(spec, game) for spec in AGENTS]
     for at, seat, row, _ in worlds(name, options, 60):
         view = game.view(at.row, seat)
         assert (game.observe(view, seat)[0] == game.observe(at.row, seat)[0]).all()
         if at.row[SEAT] != seat:
             continue
         assert game.legal_actions(view) == game.legal_actions(at.row)
-        for k in range(2):
+        for k in range(len(agents)):
             streams = [np.full((1, game.n_seats), 5, np.int64) for _ in range(2)]
             here, there = (
                 decide(game, table[None], np.array([0]), agents, np.array([k]), stream)

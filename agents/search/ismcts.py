@@ -2,9 +2,10 @@
 
 One tree of actions for all worlds. Every iteration draws a world that agrees with what the seat
 knows and goes down the tree by actions that are legal in it: among those tried before by upper
-confidence bounds that count how often an action was there to be chosen (Cowling, Powley, Whitehouse
-2012), until one not tried yet, from which the deal is played out. Every node keeps what its outcomes
-were worth to the seat that chose it: partners share their worth, others each want their own.
+confidence bounds that count how often an action was there to be chosen (Cowling, Powley and
+Whitehouse 2012), until one not tried yet, from which the deal is played out. Every node keeps what
+its outcomes were worth to the seat that chose it: partners share their worth, the others each want
+their own.
 """
 
 from typing import Any
@@ -118,11 +119,12 @@ def choose_all(
     standings: Floats,
     which: Row,
     out: Row,
-) -> None:
-    """Write an action for each decision (N,): the one most often taken in `n` iterations.
+) -> int:
+    """Write an action for each decision (N,), the one most often taken in `n` iterations.
 
-    `which` (N,) is the row of `standings` that belongs to its options.
+    Returns how many were searched. `which` (N,) is the row of `standings` for its options.
     """
+    n_searched = 0
     counts = np.empty(rules.N_ACTIONS, np.float64)
     for i in range(legal.size):
         out[i] = player.choose(views[i], legal[i], words[i])
@@ -130,6 +132,8 @@ def choose_all(
             counts[:] = 0
             grow(views[i], n, silence, next_word(words[i]), standings[which[i]], counts)
             out[i] = best_action(legal[i], counts, out[i])
+            n_searched += 1
+    return n_searched
 
 
 TEMPLATES = (play_deal_out, is_searched, best_action, untried, best_child, grow, choose_all)

@@ -78,11 +78,12 @@ def choose_all(
     standings: Floats,
     which: Row,
     out: Row,
-) -> None:
-    """Write an action for each decision (N,) from `n` worlds.
+) -> int:
+    """Write an action for each decision (N,) from `n` worlds; how many were searched.
 
     `which` (N,) is the row of `standings` that belongs to its options.
     """
+    n_searched = 0
     sums = np.empty(rules.N_ACTIONS, np.float64)
     for i in range(legal.size):
         out[i] = player.choose(views[i], legal[i], words[i])
@@ -90,6 +91,8 @@ def choose_all(
             sums[:] = 0
             add_worths(views[i], n, silence, next_word(words[i]), standings[which[i]], sums)
             out[i] = best_action(legal[i], sums, out[i])
+            n_searched += 1
+    return n_searched
 
 
 TEMPLATES = (play_deal_out, add_worths, is_searched, best_action, choose_all)

@@ -4,7 +4,7 @@ Search looks to the end of the running deal. What a deal is worth where more of 
 on the way to 21, tricks on the way to seven) a table says, made once for each set of options.
 """
 
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -79,12 +79,24 @@ class Standings:
         self._game, self._worths = game, WORTHS[game.name]
         self._kernels = specialise(
             [sample_deals, new_standing],
-            calls=SimpleNamespace(settle=game.kernels.settle),
+            calls=game.kernels,
             rules=game.rules,
             player=PLAYERS["greedy"][game.name],
             worths=self._worths,
         )
         self._known: dict[tuple[int, ...], Floats] = {}
+
+    def of_all(self, views: Row) -> tuple[Floats, Row]:
+        """The tables that these views (N, words) need, one a row, and which row (N,) is whose."""
+        options = views[:, FIRST_OPTION : FIRST_OPTION + len(self._game.options)]
+        if (options == options[0]).all():
+            return self.of(views[0])[None], np.zeros(len(views), np.int64)
+        _, firsts, which = np.unique(options, axis=0, return_index=True, return_inverse=True)
+        tables = [self.of(views[first]) for first in firsts]
+        together = np.zeros((len(tables), max(table.size for table in tables)))
+        for row, table in zip(together, tables, strict=True):
+            row[: table.size] = table
+        return together, which.reshape(-1)  # some versions of numpy keep two dimensions
 
     def of(self, view: Row) -> Floats:
         """The table for the options of this view; empty where none is read."""

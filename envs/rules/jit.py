@@ -87,13 +87,13 @@ def specialise(
 ) -> SimpleNamespace:
     """The templates compiled with some of their global names bound, calling each other.
 
-    A template is a plain function of a module, after those that it calls; the modules `bindings`, and the functions `calls`
-    that were compiled for the same modules, replace its globals. The name of each compiled function
-    carries the bindings' `NAME`, so that numba's cache tells them apart.
+    A template is a plain function of a module, listed after those that it calls. The modules
+    `bindings`, and the functions of an earlier result `calls`, replace its globals. The name of
+    each compiled function carries their `NAME`s, so that numba's cache tells them apart.
     """
-    bound: dict[str, Any] = {**bindings, **(vars(calls) if calls else {})}
-    label = "_".join(binding.NAME for binding in bindings.values())
-    compiled = SimpleNamespace()
+    bound: dict[str, Any] = {**(vars(calls) if calls else {}), **bindings}
+    label = "_".join(part.NAME for part in (*bindings.values(), *([calls] if calls else [])))
+    compiled = SimpleNamespace(NAME=label)
     for template in templates:
         function = FunctionType(template.__code__, {**template.__globals__, **bound})
         function.__name__ = function.__qualname__ = f"{template.__name__}_{label}"

@@ -6,9 +6,8 @@ other agents are given. `InformationSet` reads it for people, and draws worlds f
 
 import numpy as np
 
-from trysim.envs.engine import Row
 from trysim.envs.games import BadInput, Game
-from trysim.envs.rules.jit import compile_once
+from trysim.envs.rules.jit import Row, compile_once
 from trysim.envs.worlds import sampler
 from trysim.envs.worlds.sampler import SAMPLERS
 

@@ -1,0 +1,216 @@
+"""The search agents: settings, tables and compiled kernels made one."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trysim.agents.rule_players import PLAYERS
+from trysim.agents.search import ismcts, oracle, pimc
+from trysim.agents.search.standing import WORTHS, Standings
+from trysim.envs.decisions import Decisions
+from trysim.envs.games import BadInput, Game
+from trysim.envs.rules.jit import Row, compile_once, specialise
+from trysim.envs.worlds import SAMPLERS
+
+_PILOT = 8  # worlds or iterations that tell how many fit into a time budget
+
+
+class SearchAgent:
+    """Looks ahead from every decision, in `n` worlds or iterations or for `ms` milliseconds.
+
+    `n_searched` and `n_looked_at` count the decisions that were searched, and the worlds or
+    iterations of all of them.
+    """
+
+    def __init__(
+        self,
+        spec: str,
+        game: Game,
+        kernels: SimpleNamespace,
+        n: int,
+        ms: float | None = None,
+        silence: bool = False,
+        sees_all_hands: bool = False,
+    ) -> None:
+        self.spec, self.sees_all_hands = spec, sees_all_hands
+        self.n_searched = self.n_looked_at = 0
+        self._kernels, self._n, self._ms, self._silence = kernels, n, ms, silence
+        self._standings = Standings(game)
+        compile_once(f"{spec.partition(':')[0]}_{kernels.NAME}", lambda: self._try_out(game), pimc)
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """A legal action for each decision (N,)."""
+        standings, which = self._standings.of_all(decisions.views)
+        if self._ms is None:
+            return self._choose(decisions, self._n, standings, which)
+        actions = np.empty(decisions.n, np.int64)
+        for i in range(decisions.n):
+            actions[i] = self._choose_in_time(decisions.only([i]), standings, which[[i]])[0]
+        return actions
+
+    def _choose_in_time(
+        self, decision: Decisions, standings: npt.NDArray[np.float64], which: Row
+    ) -> npt.NDArray[np.int64]:
+        """Decide with as many worlds as fit; how many tells a short trial on the same decision."""
+        assert self._ms is not None
+        started = time.perf_counter()
+        self._choose(decision, _PILOT, standings, which)
+        used = max(time.perf_counter() - started, 1e-6)
+        n = int(_PILOT * (self._ms / 1000 - used) / used)
+        return self._choose(decision, max(n, _PILOT), standings, which)
+
+    def _choose(
+        self, decisions: Decisions, n: int, standings: npt.NDArray[np.float64], which: Row
+    ) -> npt.NDArray[np.int64]:
+        actions = np.empty(decisions.n, np.int64)
+        n_searched = self._kernels.choose_all(
+            decisions.views,
+            decisions.legal,
+            decisions.random,
+            n,
+            self._silence,
+            standings,
+            which,
+            actions,
+        )
+        self.n_searched += n_searched
+        self.n_looked_at += n_searched * n
+        return actions
+
+    def _try_out(self, game: Game) -> None:
+        """Decide once, so that everything is compiled."""
+        row = game.new_row({}, 0)
+        game.kernels.begin(row)
+        game.kernels.settle(row)
+        standings, which = self._standings.of_all(row[None])
+        nothing = np.array([game.kernels.legal(row)])
+        self._choose(Decisions(game, row[None], nothing, nothing), 1, standings, which)
+
+
+# Settings ---------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class PimcSettings:
+    """How `pimc` searches: what is not given in its spec."""
+
+    worlds: int = 100
+    rollout: str = "expert"
+    ms: float | None = None
+    silence: bool = False
+
+
+@dataclass(frozen=True)
+class IsmctsSettings:
+    """How `ismcts` searches: what is not given in its spec."""
+
+    iterations: int = 1000
+    rollout: str = "expert"
+    ms: float | None = None
+    silence: bool = False
+
+
+@dataclass(frozen=True)
+class OracleSettings:
+    """How `oracle` searches: what is not given in its spec."""
+
+    iterations: int = 1000
+    rollout: str = "expert"
+    ms: float | None = None
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _positive(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 1e9:
+        raise ValueError
+    return number
+
+
+def _yes_no(text: str) -> bool:
+    return {"yes": True, "no": False}[text]
+
+
+def _rollout(text: str) -> str:
+    return {name: name for name in PLAYERS}[text]
+
+
+_READERS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "worlds": (_whole, "whole numbers from 1"),
+    "iterations": (_whole, "whole numbers from 1"),
+    "ms": (_positive, "milliseconds above 0"),
+    "silence": (_yes_no, "yes, no"),
+    "rollout": (_rollout, ", ".join(PLAYERS)),
+}
+
+
+def _read(name: str, given: Mapping[str, str], kind: type[Any]) -> Any:
+    """The settings from their texts; BadInput if one is not allowed."""
+    values = {}
+    for setting, text in given.items():
+        reader, allowed = _READERS[setting]
+        try:
+            values[setting] = reader(text)
+        except (ValueError, KeyError):
+            raise BadInput(f"{name}: {setting}={text}; allowed are {allowed}") from None
+    return kind(**values)
+
+
+def _spec(name: str, settings: Any, first: str) -> str:
+    """The text that names an agent of these settings; `first` is always told."""
+    parts = []
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if field.name == first or value != field.default:
+            text = ("yes" if value else "no") if isinstance(value, bool) else value
+            parts.append(f"{field.name}={text:g}" if field.name == "ms" else f"{field.name}={text}")
+    return f"{name}:{','.join(parts)}"
+
+
+# Making agents ----------------------------------------------------------------------------------
+def make_pimc(game: Game, given: Mapping[str, str]) -> SearchAgent:
+    """The agent `pimc` with these settings."""
+    it = _read("pimc", given, PimcSettings)
+    kernels = _kernels(pimc, game, it.rollout, SAMPLERS[game.name])
+    return SearchAgent(_spec("pimc", it, "worlds"), game, kernels, it.worlds, it.ms, it.silence)
+
+
+def make_ismcts(game: Game, given: Mapping[str, str]) -> SearchAgent:
+    """The agent `ismcts` with these settings."""
+    it = _read("ismcts", given, IsmctsSettings)
+    kernels = _kernels(ismcts, game, it.rollout, SAMPLERS[game.name])
+    spec = _spec("ismcts", it, "iterations")
+    return SearchAgent(spec, game, kernels, it.iterations, it.ms, it.silence)
+
+
+def make_oracle(game: Game, given: Mapping[str, str]) -> SearchAgent:
+    """The agent `oracle` with these settings: tree search in the one world that is."""
+    it = _read("oracle", given, OracleSettings)
+    truth = SimpleNamespace(**{name: getattr(oracle, name) for name in _OF_A_SAMPLER})
+    kernels = _kernels(ismcts, game, it.rollout, truth)
+    spec = _spec("oracle", it, "iterations")
+    return SearchAgent(spec, game, kernels, it.iterations, it.ms, sees_all_hands=True)
+
+
+_OF_A_SAMPLER = ("NAME", "plan_worlds", "weigh", "draw_world")
+
+
+def _kernels(
+    search: ModuleType, game: Game, rollout: str, sampler: SimpleNamespace
+) -> SimpleNamespace:
+    return specialise(
+        search.TEMPLATES,
+        calls=sampler,
+        rules=game.rules,
+        player=PLAYERS[rollout][game.name],
+        worths=WORTHS[game.name],
+    )
