@@ -7,12 +7,13 @@ A spec is a name, then what it needs: `random`, `greedy`, `expert`, `policy:runs
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from trysim.agents.player import Player, load_own
 from trysim.agents.rule_players import RulePlayer
 from trysim.agents.search.agents import make_ismcts, make_oracle, make_pimc
 from trysim.envs.decisions import Agent, Decisions
 from trysim.envs.games import BadInput, Game, game_named
 
-__all__ = ["SPECS", "Agent", "Decisions", "Spec", "make_agent"]
+__all__ = ["SPECS", "Agent", "Decisions", "Player", "Spec", "make_agent"]
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ SPECS = {
     "greedy": Spec("greedy", "a simple rule player", lambda game, a, s: RulePlayer("greedy", game)),
     "expert": Spec("expert", "a strong rule player", lambda game, a, s: RulePlayer("expert", game)),
     "pimc": Spec(
-        "pimc[:worlds=N,rollout=PLAYER,ms=T,silence=yes]",
+        "pimc[:worlds=N,rollout=AGENT,ms=T,silence=yes]",
         "tries every action in N worlds that agree with what it knows",
-        lambda game, a, s: make_pimc(game, s),
+        lambda game, a, s: make_pimc(game, s, make_agent),
         settings=("worlds", "rollout", "ms", "silence"),
     ),
     "ismcts": Spec(
@@ -59,6 +60,12 @@ SPECS = {
         "a cheater who sees all hands, for measuring only",
         lambda game, a, s: make_oracle(game, s),
         settings=("iterations", "rollout", "ms"),
+    ),
+    "python": Spec(
+        "python:MODULE:NAME or python:FILE.py:NAME",
+        "an agent of one's own: what NAME(game) makes",
+        lambda game, a, s: load_own(game, a),
+        needs_argument=True,
     ),
     "policy": Spec(
         "policy:DIR[,mode=best|sample]",

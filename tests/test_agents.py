@@ -30,8 +30,14 @@ def policy(name, folder, mode="best"):
 
 
 def all_agents(name, folder):
-    specs = make_agent("greedy", name), make_agent("random", name)
-    return [*specs, policy(name, folder / "best"), policy(name, folder / "sample", "sample")]
+    cheap = [make_agent(spec, name) for spec in ("greedy", "random", "expert")]
+    search = [make_agent(spec, name) for spec in ("pimc:worlds=2", "ismcts:iterations=4")]
+    return [
+        *cheap,
+        *search,
+        policy(name, folder / "best"),
+        policy(name, folder / "sample", "sample"),
+    ]
 
 
 @each_game
@@ -42,7 +48,7 @@ def test_agents_play_legal_actions_in_every_option(name, tmp_path):
     streams, rng = new_streams(range(90), batch.game.n_seats), np.random.default_rng(1)
     phases, n_done = set(), 0
     for step in range(330):
-        who = rng.integers(0, 4 if step % 11 == 0 else 2, 90)  # networks take more time
+        who = rng.integers(0, 7 if step % 11 == 0 else 3, 90)  # some take more time
         phases |= set(batch.rows[:, PHASE].tolist())
         batch.step(decide(batch.game, batch.rows, np.arange(90), agents, who, streams))
         n_done += batch.done.sum()
@@ -58,7 +64,7 @@ def test_a_decision_does_not_depend_on_the_others(name, tmp_path):
     streams, rng = new_streams(range(12), batch.game.n_seats), np.random.default_rng(2)
     every = np.arange(12)
     for step in range(40):
-        who = rng.integers(0, 4 if step % 8 == 0 else 2, 12)
+        who = rng.integers(0, 7 if step % 8 == 0 else 3, 12)
         after = streams.copy()
         actions = decide(batch.game, batch.rows, every, agents, who, after)
         for which in (rng.permutation(12), np.array([5]), np.array([3, 7, 1])):
@@ -170,7 +176,7 @@ def test_specs_name_agents(name, spec):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nobody", "no agent 'nobody': there are random, greedy, expert, policy:DIR"),
+        ("nobody", "no agent 'nobody': there are random, greedy, expert, pimc"),
         ("", "no agent ''"),
         ("greedy:fast", "agent 'greedy:fast': write greedy"),
         ("random:mode=best", "no setting 'mode'"),

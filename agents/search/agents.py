@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from trysim.agents.rule_players import PLAYERS
 from trysim.agents.search import ismcts, oracle, pimc
+from trysim.agents.search.played_out import PlayedOutBy
 from trysim.agents.search.standing import WORTHS, Standings
-from trysim.envs.decisions import Decisions
+from trysim.envs.decisions import Agent, Decisions
 from trysim.envs.games import BadInput, Game
 from trysim.envs.rules.jit import Row, compile_once, specialise
 from trysim.envs.worlds import SAMPLERS
@@ -31,7 +32,7 @@ class SearchAgent:
         self,
         spec: str,
         game: Game,
-        kernels: SimpleNamespace,
+        kernels: Any,
         n: int,
         ms: float | None = None,
         silence: bool = False,
@@ -41,6 +42,7 @@ class SearchAgent:
         self.n_searched = self.n_looked_at = 0
         self._kernels, self._n, self._ms, self._silence = kernels, n, ms, silence
         self._standings = Standings(game)
+        game.compile()  # first, so that it tells of itself
         compile_once(f"{spec.partition(':')[0]}_{kernels.NAME}", lambda: self._try_out(game), pimc)
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
@@ -141,7 +143,9 @@ def _yes_no(text: str) -> bool:
 
 
 def _rollout(text: str) -> str:
-    return {name: name for name in PLAYERS}[text]
+    if not text:
+        raise ValueError
+    return text
 
 
 _READERS: dict[str, tuple[Callable[[str], Any], str]] = {
@@ -149,7 +153,7 @@ _READERS: dict[str, tuple[Callable[[str], Any], str]] = {
     "iterations": (_whole, "whole numbers from 1"),
     "ms": (_positive, "milliseconds above 0"),
     "silence": (_yes_no, "yes, no"),
-    "rollout": (_rollout, ", ".join(PLAYERS)),
+    "rollout": (_rollout, "agents"),
 }
 
 
@@ -177,10 +181,16 @@ def _spec(name: str, settings: Any, first: str) -> str:
 
 
 # Making agents ----------------------------------------------------------------------------------
-def make_pimc(game: Game, given: Mapping[str, str]) -> SearchAgent:
-    """The agent `pimc` with these settings."""
+def make_pimc(
+    game: Game, given: Mapping[str, str], make_agent: Callable[[str, Game], Agent]
+) -> SearchAgent:
+    """The agent `pimc` with these settings; `make_agent` makes one that plays worlds out."""
     it = _read("pimc", given, PimcSettings)
-    kernels = _kernels(pimc, game, it.rollout, SAMPLERS[game.name])
+    kernels: Any
+    if it.rollout in PLAYERS:
+        kernels = _kernels(pimc, game, it.rollout, SAMPLERS[game.name])
+    else:
+        kernels = PlayedOutBy(game, make_agent(it.rollout, game))
     return SearchAgent(_spec("pimc", it, "worlds"), game, kernels, it.worlds, it.ms, it.silence)
 
 
@@ -207,6 +217,8 @@ _OF_A_SAMPLER = ("NAME", "plan_worlds", "weigh", "draw_world")
 def _kernels(
     search: ModuleType, game: Game, rollout: str, sampler: SimpleNamespace
 ) -> SimpleNamespace:
+    if rollout not in PLAYERS:
+        raise BadInput(f"rollout={rollout}; allowed are {', '.join(PLAYERS)}")
     return specialise(
         search.TEMPLATES,
         calls=sampler,

@@ -1,0 +1,95 @@
+"""`pimc` with any agent for playing out.
+
+All worlds and actions of a decision are tables that the agent plays at the same time.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trysim.agents.search import worth_semerik
+from trysim.agents.search.pimc import best_action, is_searched
+from trysim.agents.search.standing import WORTHS
+from trysim.envs.decisions import Agent, Decisions, decide
+from trysim.envs.games import Game
+from trysim.envs.rules import semerik
+from trysim.envs.rules.jit import Row, specialise
+from trysim.envs.rules.row import NAME_TRUMP, PHASE, PLAY, SEAT
+from trysim.envs.worlds import SAMPLERS
+
+rules: Any = semerik  # in the templates below: the modules they are compiled for
+worths: Any = worth_semerik
+
+Floats = npt.NDArray[np.float64]
+
+
+def apply_all(rows: Row, tables: Row, actions: Row) -> None:
+    """Carry out an action at each of the `tables` (N,); no new deal is dealt."""
+    for i in range(tables.size):
+        rules.apply(rows[tables[i]], actions[i])
+
+
+def add_worths_of(rows: Row, actions: Row, me: int, standing: Floats, sums: Floats) -> None:
+    """Add what the finished deals (N, words) are worth to the actions (N,) they began with."""
+    outcome = np.zeros(rules.N_SEATS, np.float64)
+    for i in range(actions.size):
+        worths.worth(rows[i], standing, outcome)
+        sums[actions[i]] += outcome[me]
+
+
+class PlayedOutBy:
+    """Stands for compiled kernels of `pimc`: the same `choose_all`, played out by an agent."""
+
+    def __init__(self, game: Game, agent: Agent) -> None:
+        self.NAME = f"{game.name}_agent"
+        self._game, self._agent = game, agent
+        templates = (apply_all, add_worths_of, is_searched, best_action)
+        self._kernels = specialise(templates, rules=game.rules, worths=WORTHS[game.name])
+
+    def choose_all(
+        self,
+        views: Row,
+        legal: Row,
+        words: Row,
+        n: int,
+        silence: bool,
+        standings: Floats,
+        which: Row,
+        out: Row,
+    ) -> int:
+        """Write an action for each decision (N,) from `n` worlds; how many were searched."""
+        out[:] = self._agent.act(Decisions(self._game, views, legal, words))
+        searched = [i for i in range(len(legal)) if self._kernels.is_searched(views[i], legal[i])]
+        for i in searched:
+            sums = self._sums(views[i], int(words[i]), n, silence, standings[which[i]])
+            out[i] = self._kernels.best_action(legal[i], sums, out[i])
+        return len(searched)
+
+    def _sums(self, view: Row, word: int, n: int, silence: bool, standing: Floats) -> Floats:
+        """What every action is worth in `n` worlds together (actions,)."""
+        game, me = self._game, int(view[SEAT])
+        worlds = np.empty((n, view.size), np.int64)
+        SAMPLERS[game.name].draw_worlds(view, me, silence, word, worlds)
+        legal = np.array(game.legal_actions(view))
+        rows, first = worlds.repeat(len(legal), 0), np.tile(legal, n)
+        self._kernels.apply_all(rows, np.arange(len(rows)), first)
+        self._play_out(rows, word, len(legal))
+        sums = np.zeros(game.n_actions)
+        self._kernels.add_worths_of(rows, first, me, standing, sums)
+        return sums
+
+    def _play_out(self, rows: Row, word: int, n_alike: int) -> None:
+        """Let the agent play all deals to their end; `n_alike` tables in a row share their luck."""
+        seed = np.random.SeedSequence(word % 2**64)
+        n_streams = len(rows) // n_alike * self._game.n_seats
+        streams = seed.generate_state(n_streams, np.uint64).view(np.int64)
+        streams = streams.reshape(-1, self._game.n_seats).repeat(n_alike, 0)
+        while True:
+            phase = rows[:, PHASE]
+            running = np.flatnonzero((phase == PLAY) | (phase == NAME_TRUMP))
+            if not running.size:
+                return
+            nobody_else = np.zeros(running.size, np.int64)
+            actions = decide(self._game, rows, running, [self._agent], nobody_else, streams)
+            self._kernels.apply_all(rows, running, actions)
