@@ -9,7 +9,7 @@ from tests.positions import Table
 from tests.test_aec import OPTION_SETS
 from trysim.agents import make_agent
 from trysim.agents.player import Player
-from trysim.agents.search.standing import WORTHS, Standings
+from trysim.agents.search.standing import WORTHS, standings_of
 from trysim.arena import compare
 from trysim.envs.decisions import Decisions, decide, new_streams
 from trysim.envs.games import GAMES, BadInput
@@ -17,7 +17,7 @@ from trysim.envs.rules.row import OVER, PENALTY_DECK, PHASE, SEAT
 
 ONE_DEAL = {"horizon": "deal"}
 SEARCH = ["pimc:worlds=20", "ismcts:iterations=300"]
-STANDINGS = {name: Standings(game) for name, game in GAMES.items()}
+STANDINGS = {name: standings_of(game) for name, game in GAMES.items()}
 each_game = pytest.mark.parametrize("name", GAMES)
 
 
@@ -293,7 +293,7 @@ def test_different_options_in_one_batch(name):
         game.kernels.begin(row)
         game.kernels.settle(row)
         rows.append(row)
-    standings = Standings(game)
+    standings = standings_of(game)
     tables, which = standings.of_all(np.array(rows))
     for row, k in zip(rows, which, strict=True):
         alone = standings.of(row)

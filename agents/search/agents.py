@@ -12,10 +12,11 @@ import numpy.typing as npt
 from trysim.agents.rule_players import PLAYERS
 from trysim.agents.search import ismcts, oracle, pimc
 from trysim.agents.search.played_out import PlayedOutBy
-from trysim.agents.search.standing import WORTHS, Standings
+from trysim.agents.search.standing import WORTHS, standings_of
 from trysim.envs.decisions import Agent, Decisions
 from trysim.envs.games import BadInput, Game
 from trysim.envs.rules.jit import Row, compile_once, specialise
+from trysim.envs.rules.row import SEAT
 from trysim.envs.worlds import SAMPLERS
 
 _PILOT = 8  # worlds or iterations that tell how many fit into a time budget
@@ -41,7 +42,7 @@ class SearchAgent:
         self.spec, self.sees_all_hands = spec, sees_all_hands
         self.n_searched = self.n_looked_at = 0
         self._kernels, self._n, self._ms, self._silence = kernels, n, ms, silence
-        self._standings = Standings(game)
+        self._standings = standings_of(game)
         game.compile()  # first, so that it tells of itself
         compile_once(f"{spec.partition(':')[0]}_{kernels.NAME}", lambda: self._try_out(game), pimc)
 
@@ -89,9 +90,10 @@ class SearchAgent:
         row = game.new_row({}, 0)
         game.kernels.begin(row)
         game.kernels.settle(row)
-        standings, which = self._standings.of_all(row[None])
-        nothing = np.array([game.kernels.legal(row)])
-        self._choose(Decisions(game, row[None], nothing, nothing), 1, standings, which)
+        view = game.view(row, int(row[SEAT]))[None]
+        standings, which = self._standings.of_all(view)
+        legal = np.array([game.kernels.legal(row)])
+        self._choose(Decisions(game, view, legal, legal), 1, standings, which)
 
 
 # Settings ---------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ Search looks to the end of the running deal. What a deal is worth where more of 
 on the way to 21, tricks on the way to seven) a table says, made once for each set of options.
 """
 
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -70,6 +71,12 @@ def new_standing(state: Row, word: int) -> Floats:
     sample_deals(state, word, samples)
     worths.fill(state, samples, standing)
     return standing
+
+
+@cache
+def standings_of(game: Game) -> "Standings":
+    """The tables of a game, one collection for all agents."""
+    return Standings(game)
 
 
 class Standings:
