@@ -14,7 +14,7 @@ import numpy.typing as npt
 from trysim.agents.rule_players import PLAYERS
 from trysim.agents.search import worth_semerik, worth_semnadtsat, worth_sim_lystiv
 from trysim.envs.engine import next_word
-from trysim.envs.games import Game
+from trysim.envs.games import Game, game_named
 from trysim.envs.rules import semerik
 from trysim.envs.rules.bits import lowest
 from trysim.envs.rules.jit import Row, specialise
@@ -73,10 +73,14 @@ def new_standing(state: Row, word: int) -> Floats:
     return standing
 
 
-@cache
 def standings_of(game: Game) -> "Standings":
     """The tables of a game, one collection for all agents."""
-    return Standings(game)
+    return _standings_of(game.name)
+
+
+@cache
+def _standings_of(name: str) -> "Standings":
+    return Standings(game_named(name))
 
 
 class Standings:
