@@ -78,13 +78,13 @@ def compare(
     cheap = _control_pair(match, control)
     _check_packages(rating, out)
     arena = Arena(match, complete, [*dict.fromkeys((*names, *(cheap or ())))], seed)
-    _check_cheap(arena, names, cheap)
+    controls = _control_lines(arena, cheap)
     config = _config(match, complete, seed, names, chosen, arena)
-    wanted = _wanted(chosen, cheap, deals)
+    wanted = _wanted(chosen, controls, deals)
     with _journal(out, config) as journal:
         numbers = _play(arena, wanted, workers or _n_cores(), progress, journal)
         values = np.column_stack([numbers[Line(*pair)][:, 0] for pair in chosen])
-        known = _control(numbers, cheap, deals) if cheap else None
+        known = _control(numbers, controls) if controls else None
         results = tuple(pair_of(*pair, numbers[Line(*pair)], known) for pair in chosen)
         comparison = Comparison(
             match.name,
@@ -143,6 +143,8 @@ def _chosen(
         raise BadInput("a comparison needs at least two agents")
     specs, anchors = _specs(game, agents), _specs(game, against)
     names = [*dict.fromkeys(specs + anchors)]
+    if len(names) < 2:
+        raise BadInput(f"agent {names[0]!r} against itself is worth exactly 0")
     if anchors and pairs != "all":
         raise BadInput("say either `against` or `pairs`, not both")
     if anchors:
@@ -200,13 +202,13 @@ def _control_pair(game: Game, control: bool | Sequence[str]) -> Names | None:
     return a, b
 
 
-def _check_cheap(arena: Arena, names: Sequence[str], cheap: Names | None) -> None:
-    """The weights of a control's agents are noted nowhere: no numbers may depend on them."""
-    for spec in cheap or ():
-        if arena.digests[spec] and spec not in names:
-            raise BadInput(
-                f"control variate: {spec!r} has weights; take agents without, or compared ones"
-            )
+def _control_lines(arena: Arena, cheap: Names | None) -> list[Line]:
+    """The repetitions of the comparison's deals, then the deals apart; none without a control."""
+    if cheap is None:
+        return []
+    weights = "-".join(filter(None, (arena.digests[spec] for spec in cheap)))
+    repeats = [Line(*cheap, stream, False, weights) for stream in range(1, N_REPEATS + 1)]
+    return [*repeats, Line(*cheap, 0, True, weights)]
 
 
 def _config(
@@ -243,13 +245,10 @@ def _n_cores() -> int:
 
 
 # Playing ----------------------------------------------------------------------------------------
-def _wanted(pairs: Sequence[Names], cheap: Names | None, deals: int) -> dict[Line, int]:
+def _wanted(pairs: Sequence[Names], controls: Sequence[Line], deals: int) -> dict[Line, int]:
     """How many deals of which lines."""
     wanted = {Line(*pair): int(deals) for pair in pairs}
-    if cheap:
-        wanted |= {Line(*cheap, stream): int(deals) for stream in range(1, N_REPEATS + 1)}
-        wanted[Line(*cheap, apart=True)] = N_APART * int(deals)
-    return wanted
+    return wanted | {line: int(deals) * (N_APART if line.apart else 1) for line in controls}
 
 
 def _play(
@@ -277,10 +276,10 @@ def _put(numbers: Numbers, job: Job, found: Floats) -> None:
         into[:] = found[: len(into)]  # and more deals
 
 
-def _control(numbers: Numbers, cheap: Names, deals: int) -> Control:
-    lines = [Line(*cheap, stream) for stream in range(1, N_REPEATS + 1)]
-    values = np.mean([numbers[line][:, 0] for line in lines], 0)
-    apart = numbers[Line(*cheap, apart=True)][:, 0]
+def _control(numbers: Numbers, lines: Sequence[Line]) -> Control:
+    *repeats, last = lines
+    values = np.mean([numbers[line][:, 0] for line in repeats], 0)
+    apart = numbers[last][:, 0]
     error = apart.std(ddof=1) / np.sqrt(len(apart))
     return Control(values, float(apart.mean()), float(error))
 

@@ -14,13 +14,15 @@ class Line:
     """A series of deals between agents `a` and `b`.
 
     `stream` numbers the random streams their seats draw from, 0 those of a comparison. Deals
-    `apart` are others than those of comparisons.
+    `apart` are others than those of comparisons. `weights` tells agents of a control apart that
+    have the same spec and other weights (those of a comparison never change).
     """
 
     a: str
     b: str
     stream: int = 0
     apart: bool = False
+    weights: str = ""
 
     @property
     def is_control(self) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.table import Table
 
 from trysim.arena.statistics import (
@@ -14,6 +13,7 @@ from trysim.arena.statistics import (
     Control,
     Floats,
     adjust,
+    adjusted_mean,
     interval,
     is_decided,
     more_deals,
@@ -144,9 +144,9 @@ def pair_of(a: str, b: str, numbers: Floats, control: Control | None) -> Pair:
     """The result of a pair from its deals' numbers (deals, 1 + seats)."""
     values = numbers[:, 0]
     mean, *per_seat = (float(value) for value in numbers.mean(0))
-    adjusted = adjust(values, control) if control else None
-    sd = float(values.std(ddof=1))
-    return Pair(a, b, mean, interval(values), tuple(per_seat), sd, adjusted)
+    ci95 = interval(values)
+    adjusted = adjust(values, control, ci95) if control else None
+    return Pair(a, b, mean, ci95, tuple(per_seat), float(values.std(ddof=1)), adjusted)
 
 
 def ranking_of(
@@ -154,7 +154,7 @@ def ranking_of(
 ) -> tuple[Place, ...]:
     """The agents from the strongest on, from the pairs' values (deals, pairs)."""
     worth = strengths(agents, [(pair.a, pair.b) for pair in pairs], values)
-    means = [_estimate(of_agent, control)[0] for of_agent in worth.T]
+    means = [adjusted_mean(of_agent, control) for of_agent in worth.T]
     order = sorted(
         range(len(agents)), key=lambda k: -round(means[k], 9)
     )  # those who are equal as given
@@ -202,7 +202,7 @@ def _played(pairs: Sequence[Pair], a: str, b: str) -> tuple[float, tuple[float, 
 
 def _estimate(values: Floats, control: Control | None) -> tuple[float, tuple[float, float]]:
     if control is None:
-        return float(np.mean(values)), interval(values)
+        return float(values.mean()), interval(values)
     found = adjust(values, control)
     return found.mean, found.ci95
 

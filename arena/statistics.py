@@ -67,21 +67,30 @@ class Adjusted:
     narrower: float
 
 
-def adjust(values: Floats, control: Control) -> Adjusted:
-    """The mean of values (N,) with the help of a control of the same deals."""
+def adjust(values: Floats, control: Control, plain: tuple[float, float] | None = None) -> Adjusted:
+    """The mean of values (N,) with the help of a control of the same deals.
+
+    `plain` is the interval without it, if it is known already.
+    """
     coefficient, correlation = _slope(values, control)
     freed = values - coefficient * (control.values - control.expected)
-    mean = float(freed.mean())
-    ends = interval(freed)
+    mean, ends = float(freed.mean()), interval(freed)
     # A slope fitted to N deals makes them look closer together than they are.
     fitted = math.sqrt((len(values) - 1) / (len(values) - 2)) if coefficient else 1.0
     unsure = _NORMAL_95 * abs(coefficient) * control.error
-    low, high = (mean + math.copysign(math.hypot(fitted * (end - mean), unsure), end - mean)
-                 for end in ends)  # fmt: skip
-    plain_low, plain_high = interval(values)
+    below, above = (math.hypot(fitted * (end - mean), unsure) for end in ends)
+    plain_low, plain_high = plain or interval(values)
     width = plain_high - plain_low
-    narrower = 1 - (high - low) / width if width > 0 else 0.0
-    return Adjusted(mean, (low, high), coefficient, correlation, narrower)
+    narrower = 1 - (above + below) / width if width > 0 else 0.0
+    return Adjusted(mean, (mean - below, mean + above), coefficient, correlation, narrower)
+
+
+def adjusted_mean(values: Floats, control: Control | None) -> float:
+    """The mean of values (N,), with the help of a control if there is one."""
+    if control is None:
+        return float(values.mean())
+    coefficient, _ = _slope(values, control)
+    return float((values - coefficient * (control.values - control.expected)).mean())
 
 
 def _slope(values: Floats, control: Control) -> tuple[float, float]:
