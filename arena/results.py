@@ -87,9 +87,9 @@ class Rating:
 class Comparison:
     """Pairs of some agents over `deals` duplicate deals, with all that repeats it.
 
-    `agents` are the agents' specs, with the digest of their weights where they have any; `control`
-    the two agents whose values served as control variate; `ranking` the agents from the strongest
-    on; `ratings` a summary of wins and losses, if it was asked for.
+    `agents` are the agents' specs, with a digest of their weights or files where they have any;
+    `control` the two agents whose values served as control variate; `ranking` the agents from the
+    strongest on; `ratings` a summary of wins and losses, if it was asked for.
     """
 
     game: str

@@ -1,6 +1,8 @@
 """Jobs played, here or in worker processes: the same numbers either way."""
 
+import hashlib
 import os
+import re
 import signal
 import sys
 import threading
@@ -9,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +20,12 @@ from trysim.agents import make_agent
 from trysim.arena.jobs import Job, Line, Plan
 from trysim.arena.play import play_out, stream_seed, table_seed
 from trysim.arena.statistics import Floats
+from trysim.envs.decisions import Agent
 from trysim.envs.games import Game
 from trysim.envs.rules.jit import Row
 
 _APART = 2**31  # the number of the first deal that no comparison plays
+_FILES = re.compile(r"(?:policy|sb3|python):([^,:]+)")  # what follows these names in a spec
 _AHEAD = 2  # jobs that wait for each worker, or are being played by it
 
 
@@ -31,6 +36,19 @@ def seatings(game: Game, n: int) -> Row:
     alone = [[int(seat != mine) for seat in range(n)] for mine in range(n)]
     reverse = [[1 - agent for agent in seating] for seating in alone]
     return np.array([*dict.fromkeys(map(tuple, alone + reverse))])
+
+
+def digest(agent: Agent) -> str:
+    """The agent's own `digest` if it has one, else that of the files its spec names."""
+    own = getattr(agent, "digest", None)
+    if own is not None:
+        return str(own)
+    named = [Path(name) for name in _FILES.findall(agent.spec)]
+    files = [
+        file for path in named for file in (sorted(path.glob("*")) if path.is_dir() else [path])
+    ]
+    contents = [file.read_bytes() for file in files if file.is_file()]
+    return hashlib.sha256(b"".join(contents)).hexdigest() if contents else ""
 
 
 class Arena:
@@ -46,8 +64,8 @@ class Arena:
 
     @property
     def digests(self) -> dict[str, str]:
-        """The digest of each agent's weights by its spec, empty where it has none."""
-        return {spec: getattr(agent, "digest", "") for spec, agent in self._agents.items()}
+        """By spec, a digest of what else each agent's choices depend on; empty if nothing."""
+        return {spec: digest(agent) for spec, agent in self._agents.items()}
 
     def n_numbers(self, line: Line) -> int:
         """How many numbers a deal gives: 1, and as many as seats unless it serves as a control."""

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from trysim.arena.rating import ratings_of
 from trysim.arena.results import pair_of, ranking_of
 from trysim.arena.statistics import Control, adjust, is_decided, linked, more_deals, strengths
 from trysim.arena.views import grids, headline, ranking_grid, signed, verdict
-from trysim.arena.workers import Arena, seatings
+from trysim.arena.workers import Arena, digest, seatings
 from trysim.envs.games import GAMES, BadInput
 
 ONE_DEAL = {"horizon": "deal"}
@@ -376,3 +377,16 @@ def test_every_agent_plays_a_first_deal_once():
         ("d", 0, 1),
     ]
     assert plan.n_deals == 6
+
+
+def test_a_digest_of_all_that_an_agent_is(tmp_path):
+    """Of files that a spec names anywhere, unless the agent has one of its own."""
+    file = tmp_path / "mine.py"
+    file.write_text("1")
+    own = SimpleNamespace(spec=f"python:{file}:make")
+    one = digest(own)
+    file.write_text("2")
+    within = SimpleNamespace(spec=f"pimc:worlds=3,rollout=policy:{tmp_path},ms=5")
+    assert digest(own) == digest(within) != one
+    assert digest(SimpleNamespace(spec=own.spec, digest="x")) == "x"
+    assert digest(SimpleNamespace(spec="pimc:worlds=3,rollout=greedy")) == ""
