@@ -23,6 +23,7 @@ from trysim.envs.games import BadInput, Game
 FORMAT = "trysim-policy"
 VERSION = 1
 MODES = ("best", "sample")
+_FEWEST_ROWS = 16  # of a matrix product
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 
@@ -52,11 +53,19 @@ class PolicyAgent:
         self._net = net.eval()
         self._sample = mode == "sample"
 
+    @property
+    def digest(self) -> str:
+        """Hex digest of the network: of its layers and weights."""
+        found = hashlib.sha256(str(self._net).encode())
+        for weights in self._net.state_dict().values():
+            found.update(weights.numpy().tobytes())
+        return found.hexdigest()
+
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """A legal action for each decision (N,)."""
         observations, masks = decisions.observe()
         with torch.inference_mode():
-            logits = self._net(torch.from_numpy(observations).float())
+            logits = self._logits(torch.from_numpy(observations).float())
             logits = logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
             if not self._sample:
                 return np.asarray(logits.argmax(1).numpy(), np.int64)
@@ -66,6 +75,16 @@ class PolicyAgent:
         chosen = (probabilities.cumsum(1) <= drawn[:, None]).sum(1)
         last_legal = masks.shape[1] - 1 - masks[:, ::-1].argmax(1)  # should rounding pass the end
         return np.asarray(np.minimum(chosen, last_legal), np.int64)
+
+    def _logits(self, observations: torch.Tensor) -> torch.Tensor:
+        """The network's outputs (N, actions), the same bits whatever else is asked for at once.
+
+        Few rows are multiplied by other routines, whose sums round otherwise: hence the padding.
+        """
+        n = len(observations)
+        missing = max(0, _FEWEST_ROWS - n)
+        logits: torch.Tensor = self._net(torch.nn.functional.pad(observations, (0, 0, 0, missing)))
+        return logits[:n]
 
 
 def save_policy(
@@ -98,7 +117,7 @@ def save_policy(
 
 def load_policy(game: Game, folder: str, mode: str = "best") -> PolicyAgent:
     """The agent of a policy folder; BadInput if there is none or it is for something else."""
-    spec = f"policy:{folder}" + ("" if mode == "best" else f",mode={mode}")
+    spec = f"policy:{Path(folder).as_posix()}" + ("" if mode == "best" else f",mode={mode}")
     path = Path(folder)
     try:
         meaning = json.loads((path / "policy.json").read_text(encoding="utf-8"))

@@ -23,7 +23,7 @@ def load_sb3(game: Game, path: str, mode: str = "best") -> PolicyAgent:
 
     It must have been trained on the flat observation. Raises BadInput for any other file.
     """
-    spec = f"sb3:{path}" + ("" if mode == "best" else f",mode={mode}")
+    spec = f"sb3:{Path(path).as_posix()}" + ("" if mode == "best" else f",mode={mode}")
     try:
         weights, description = _read(path)
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:

@@ -9,81 +9,39 @@ falls on both alike, and one deal gives one number:
 
 Семерик has two seatings: the pairs, and the pairs changed over. The other games have 2n: A alone
 against B in every seat, and B alone against A (with two players that is the same).
+
+A control variate is the value of the same deals for two cheap agents, its expectation estimated
+from deals apart. What it explains of a pair's values is taken out of their mean.
 """
 
-import json
 import os
-import signal
-import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from itertools import combinations
-from multiprocessing import active_children, get_context, parent_process
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
-from rich.table import Table
 
+import trysim.agents
 from trysim.agents import make_agent
-from trysim.arena.play import play_out, stream_seed, table_seed
+from trysim.arena.jobs import Job, Line, Plan
+from trysim.arena.journal import Journal, opened_journal
 from trysim.arena.report import progress as progress_bar
 from trysim.arena.report import versions
+from trysim.arena.results import Comparison, pair_of, ranking_of
+from trysim.arena.statistics import Control, Floats, linked
+from trysim.arena.workers import Arena, played
 from trysim.envs.games import BadInput, Game, game_named
-from trysim.envs.rules.jit import Row
+from trysim.envs.rules.jit import source_digest
 
-CHUNK = 64  # deals played at once: fixed, so that results do not depend on the number of workers
-N_RESAMPLES = 5000
-_BATCH = 2**21  # numbers drawn at once for the bootstrap
+CHEAP_AGENTS = ("greedy", "random")  # the pair of a control variate, if no other is named
+N_REPEATS = 4  # of each deal by the control's agents: their own luck averages out
+N_APART = 8  # deals apart for each deal: the expectation is 8 times as sure as the mean
+_MOST_DEALS = 2**27  # so that deals apart stay apart
 
-Floats = npt.NDArray[np.float64]
-
-
-# Results ----------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Pair:
-    """Agent `a` against agent `b`, in the unit of the game's reward option, a match.
-
-    `mean` is the mean value of a deal for `a` (above 0: `a` is stronger), `ci95` its 95 % bootstrap
-    interval over deals, `per_seat` the mean of (a's reward in that seat - the table's mean).
-    """
-
-    a: str
-    b: str
-    mean: float
-    ci95: tuple[float, float]
-    per_seat: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """All pairs of some agents over `deals` duplicate deals, with all that repeats it."""
-
-    game: str
-    options: dict[str, Any]
-    deals: int
-    seed: int
-    versions: dict[str, str]
-    pairs: tuple[Pair, ...]
-
-    def to_json(self) -> str:
-        """The comparison as one JSON object."""
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False)
-
-    def table(self) -> Table:
-        """The comparison as a table for `rich.print`."""
-        title = f"{self.game}: {self.deals} duplicate deals, seed {self.seed}"
-        table = Table("A", "B", title=title, title_justify="left")
-        for heading in ("A - mean", "95 % interval", "A's seats"):
-            table.add_column(heading, justify="right")
-        for pair in self.pairs:
-            low, high = pair.ci95
-            seats = " ".join(f"{value:+.2f}" for value in pair.per_seat)
-            table.add_row(pair.a, pair.b, f"{pair.mean:+.3f}", f"{low:+.3f} … {high:+.3f}", seats)
-        return table
+Names = tuple[str, str]
+Numbers = dict[Line, Floats]
 
 
 def compare(
@@ -94,8 +52,20 @@ def compare(
     options: Mapping[str, Any] | None = None,
     workers: int | None = None,
     progress: bool = True,
+    *,
+    against: Sequence[str] = (),
+    pairs: Literal["all", "chain"] | Sequence[Names] = "all",
+    control: bool | Names = False,
+    rating: bool = False,
+    out: str | Path | None = None,
 ) -> Comparison:
-    """Compare every two of the `agents` (specs) over `deals` duplicate deals.
+    """Compare `agents` (specs) over `deals` duplicate deals.
+
+    Which pairs play: every two of the agents; with `against`, each agent against each of those;
+    with `pairs`, a "chain" of neighbours or the pairs named. `control` adds means adjusted by a
+    control variate: the values for `CHEAP_AGENTS` or for the two agents named. `rating` adds
+    OpenSkill ratings. With `out`, a folder, everything is written there as well, ratings included,
+    and what an earlier call played there is not played again.
 
     The result is the same for any number of `workers` (processes; all cores by default). More than
     one need a main module that may be imported again: scripts call this under
@@ -103,29 +73,45 @@ def compare(
     """
     match = game_named(game)
     complete = match.complete_options(options or {})
-    _check(agents, deals, seed, workers)
-    table = _Arena(match, complete, agents, seed)
-    jobs = [
-        _Job(a, b, first, min(first + CHUNK, deals))
-        for a, b in combinations(range(len(agents)), 2)
-        for first in range(0, deals, CHUNK)
-    ]
-    values = _play_all(table, jobs, workers or _n_cores(), progress)
-    pairs = []
-    for a, b in combinations(range(len(agents)), 2):
-        mine = np.concatenate([values[job] for job in jobs if (job.a, job.b) == (a, b)])
-        pairs.append(_pair(agents[a], agents[b], mine))
-    return Comparison(game, complete, int(deals), int(seed), versions(), tuple(pairs))
+    _check(deals, seed, workers)
+    names, chosen = _chosen(match, agents, against, pairs)
+    cheap = _control_pair(match, control)
+    _check_packages(rating, out)
+    arena = Arena(match, complete, [*dict.fromkeys((*names, *(cheap or ())))], seed)
+    controls = _control_lines(arena, cheap)
+    config = _config(match, complete, seed, names, chosen, arena)
+    wanted = _wanted(chosen, controls, deals)
+    with _journal(out, config) as journal:
+        numbers = _play(arena, wanted, workers or _n_cores(), progress, journal)
+        values = np.column_stack([numbers[Line(*pair)][:, 0] for pair in chosen])
+        known = _control(numbers, controls) if controls else None
+        results = tuple(pair_of(*pair, numbers[Line(*pair)], known) for pair in chosen)
+        comparison = Comparison(
+            match.name,
+            complete,
+            int(deals),
+            int(seed),
+            config["versions"],
+            results,
+            config["agents"],
+            cheap,
+            ranking_of(names, results, values, known),
+            _ratings(names, chosen, values) if rating or out is not None else (),
+        )
+        if out is not None:
+            from trysim.arena.folder import write_folder
+
+            of_pairs = [numbers[Line(*pair)] for pair in chosen]
+            write_folder(Path(out), comparison, of_pairs, known.values if known else None)
+    return comparison
 
 
-def _check(agents: Sequence[str], deals: int, seed: int, workers: int | None) -> None:
-    if isinstance(agents, str) or len(agents) < 2:
-        raise BadInput("a comparison needs at least two agents")
-    for spec in agents:
-        if list(agents).count(spec) > 1:
-            raise BadInput(f"agent {spec!r} is given twice: against itself it is worth exactly 0")
+# What is asked for ------------------------------------------------------------------------------
+def _check(deals: int, seed: int, workers: int | None) -> None:
     _check_number("deals", deals, 2)
     _check_number("seed", seed, 0)
+    if deals > _MOST_DEALS:
+        raise BadInput(f"deals={deals}: {_MOST_DEALS} are the most")
     if workers is not None:
         _check_number("workers", workers, 1)
 
@@ -136,196 +122,169 @@ def _check_number(name: str, value: Any, lowest: int) -> None:
         raise BadInput(f"{name}={value!r}: a whole number from {lowest} is needed")
 
 
+def _check_packages(rating: bool, out: str | Path | None) -> None:
+    """Before hours of play, not after."""
+    from trysim.arena.report import check_installed
+
+    if out is not None:
+        check_installed("a folder of results", "pyarrow", "openskill", "jinja2")
+    elif rating:
+        check_installed("a rating", "openskill")
+
+
+def _chosen(
+    game: Game,
+    agents: Sequence[str],
+    against: Sequence[str],
+    pairs: Literal["all", "chain"] | Sequence[Names],
+) -> tuple[list[str], list[Names]]:
+    """All agents, each under the one spelling of its spec, and the pairs that play."""
+    if isinstance(agents, str) or isinstance(against, str) or len(agents) + len(against) < 2:
+        raise BadInput("a comparison needs at least two agents")
+    specs, anchors = _specs(game, agents), _specs(game, against)
+    names = [*dict.fromkeys(specs + anchors)]
+    if len(names) < 2:
+        raise BadInput(f"agent {names[0]!r} against itself is worth exactly 0")
+    if anchors and pairs != "all":
+        raise BadInput("say either `against` or `pairs`, not both")
+    if anchors:
+        crossed = [(a, b) for a in specs for b in anchors if a != b]
+        chosen = [pair for k, pair in enumerate(crossed) if pair[::-1] not in crossed[:k]]
+    elif pairs == "all":
+        chosen = [*combinations(names, 2)]
+    elif pairs == "chain":
+        chosen = [*pairwise(names)]
+    elif isinstance(pairs, str):
+        raise BadInput(f"pairs={pairs!r}: allowed are 'all', 'chain', or a list of pairs")
+    else:
+        chosen = [_named(game, pair, names) for pair in pairs]
+    _check_pairs(names, chosen)
+    return names, chosen
+
+
+def _specs(game: Game, agents: Sequence[str]) -> list[str]:
+    specs = [make_agent(spec, game).spec for spec in agents]
+    for spec in specs:
+        if specs.count(spec) > 1:
+            raise BadInput(f"agent {spec!r} is given twice: against itself it is worth exactly 0")
+    return specs
+
+
+def _named(game: Game, pair: Names, names: Sequence[str]) -> Names:
+    if isinstance(pair, str) or len(pair) != 2:
+        raise BadInput(f"pairs: {pair!r} is no pair of agents")
+    a, b = (make_agent(spec, game).spec for spec in pair)
+    for spec in (a, b):
+        if spec not in names:
+            raise BadInput(f"pairs: {spec!r} is none of the agents {', '.join(names)}")
+    return a, b
+
+
+def _check_pairs(names: Sequence[str], pairs: Sequence[Names]) -> None:
+    seen = [frozenset(pair) for pair in pairs]
+    for pair, both in zip(pairs, seen, strict=True):
+        if len(both) == 1:
+            raise BadInput(f"pairs: {pair[0]!r} against itself is worth exactly 0")
+        if seen.count(both) > 1:
+            raise BadInput(f"pairs: {pair[0]!r} against {pair[1]!r} is given twice")
+    lonely = [spec for spec in names if spec not in linked(names, pairs)]
+    if lonely:
+        raise BadInput(f"pairs: none links {lonely[0]!r} with {names[0]!r}: compare them apart")
+
+
+def _control_pair(game: Game, control: bool | Sequence[str]) -> Names | None:
+    """The agents whose values serve as control variate, None if there is to be none."""
+    if isinstance(control, (bool, np.bool_)):
+        return CHEAP_AGENTS if control else None
+    if isinstance(control, str) or len(control) != 2:
+        raise BadInput("a control variate needs two agents, such as greedy and random")
+    a, b = _specs(game, control)
+    return a, b
+
+
+def _control_lines(arena: Arena, cheap: Names | None) -> list[Line]:
+    """The repetitions of the comparison's deals, then the deals apart; none without a control."""
+    if cheap is None:
+        return []
+    weights = "-".join(filter(None, (arena.digests[spec] for spec in cheap)))
+    repeats = [Line(*cheap, stream, False, weights) for stream in range(1, N_REPEATS + 1)]
+    return [*repeats, Line(*cheap, 0, True, weights)]
+
+
+def _config(
+    game: Game,
+    options: Mapping[str, Any],
+    seed: int,
+    names: Sequence[str],
+    pairs: Sequence[Names],
+    arena: Arena,
+) -> dict[str, Any]:
+    """What every value of a comparison depends on, and that must not change when it goes on.
+
+    Controls are no part of it: they may come later.
+    """
+    agents_folder = Path(trysim.agents.__file__).resolve().parent
+    return {
+        "game": game.name,
+        "options": dict(options),
+        "seed": int(seed),
+        "pairs": [list(pair) for pair in pairs],
+        "agents": {name: arena.digests[name] for name in names},
+        "versions": {**versions(), "agents": source_digest(agents_folder)},
+    }
+
+
+def _journal(out: str | Path | None, config: Mapping[str, Any]) -> Any:
+    return nullcontext() if out is None else opened_journal(Path(out), config)
+
+
 def _n_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-# Statistics -------------------------------------------------------------------------------------
-def _pair(a: str, b: str, values: Floats) -> Pair:
-    """The result of a pair from its deals' numbers (deals, 1 + seats)."""
-    mean, *per_seat = (float(value) for value in values.mean(0))
-    return Pair(a, b, mean, interval(values[:, 0]), tuple(per_seat))
-
-
-def interval(values: Floats) -> tuple[float, float]:
-    """The 95 % bootstrap interval (percentiles) of the mean of values (N,)."""
-    # Here, for it is slow to import.
-    from scipy.stats import bootstrap  # type: ignore[import-untyped, unused-ignore]
-
-    result = bootstrap(
-        (values,),
-        np.mean,
-        n_resamples=N_RESAMPLES,
-        batch=max(1, _BATCH // len(values)),
-        method="percentile",
-        rng=np.random.default_rng(0),
-    )
-    low, high = result.confidence_interval
-    return float(low), float(high)
-
-
 # Playing ----------------------------------------------------------------------------------------
-def seatings(game: Game, n: int) -> Row:
-    """Every seating of two agents, 0 and 1, at `n` seats: (tables, n)."""
-    if game.name == "semerik":
-        return np.array([[0, 1, 0, 1], [1, 0, 1, 0]])
-    alone = [[int(seat != mine) for seat in range(n)] for mine in range(n)]
-    reverse = [[1 - agent for agent in seating] for seating in alone]
-    return np.array([*dict.fromkeys(map(tuple, alone + reverse))])
+def _wanted(pairs: Sequence[Names], controls: Sequence[Line], deals: int) -> dict[Line, int]:
+    """How many deals of which lines."""
+    wanted = {Line(*pair): int(deals) for pair in pairs}
+    return wanted | {line: int(deals) * (N_APART if line.apart else 1) for line in controls}
 
 
-@dataclass(frozen=True)
-class _Job:
-    """Deals first..last-1 of agents number a and b."""
-
-    a: int
-    b: int
-    first: int
-    last: int
-
-    @property
-    def n_deals(self) -> int:
-        return self.last - self.first
-
-
-class _Arena:
-    """Where jobs are played: each worker has one, with agents of its own."""
-
-    def __init__(
-        self, game: Game, options: Mapping[str, Any], specs: Sequence[str], seed: int
-    ) -> None:
-        self.arguments = (game, options, specs, seed)
-        self._game, self._options, self._seed = game, options, seed
-        self._agents = [make_agent(spec, game) for spec in specs]
-        self._seatings = seatings(game, game.n_players(options))
-
-    def play(self, job: _Job) -> Floats:
-        """For each deal its value for agent a, and a's mean in each seat: (deals, 1 + seats)."""
-        n_tables, n = self._seatings.shape
-        seating = np.tile(self._seatings, (job.n_deals, 1))
-        deals = range(job.first, job.last)
-        table_seeds = [table_seed(self._seed, deal) for deal in deals]
-        stream_seeds = [stream_seed(self._seed, deal) for deal in deals]
-        rewards = play_out(
-            self._game,
-            self._options,
-            [seed for seed in table_seeds for _ in range(n_tables)],
-            seating,
-            [self._agents[job.a], self._agents[job.b]],
-            [seed for seed in stream_seeds for _ in range(n_tables)],
-        )
-        lead = rewards - rewards.mean(1, keepdims=True)
-        return self._numbers(lead.reshape(job.n_deals, n_tables, n))
-
-    def _numbers(self, lead: Floats) -> Floats:
-        """From what each seat has above its table's mean (deals, tables, seats)."""
-        is_a = self._seatings == 0
-        of_tables = (lead * is_a).sum(2) / is_a.sum(1)
-        of_seats = (lead * is_a).sum(1) / is_a.sum(0)
-        return np.column_stack([of_tables.mean(1), of_seats])
-
-    def warm_up(self) -> None:
-        """Let every agent play a deal: compile what is needed, once, before workers start."""
-        for other in range(1, len(self._agents)):
-            self.play(_Job(other - 1, other, 0, 1))
-
-
-def _play_all(arena: _Arena, jobs: list[_Job], workers: int, show: bool) -> dict[_Job, Floats]:
-    workers = min(workers, len(jobs))
-    played = _in_workers(arena, jobs, workers) if workers > 1 else _here(arena, jobs)
-    values = {}
-    with progress_bar("deals", sum(job.n_deals for job in jobs), show) as advance:
-        for job, result in played:
-            values[job] = result
+def _play(
+    arena: Arena, wanted: Mapping[Line, int], workers: int, show: bool, journal: Journal | None
+) -> Numbers:
+    """The numbers of all lines, (deals, numbers) each; those in the journal are not played."""
+    numbers = {line: np.zeros((n, arena.n_numbers(line))) for line, n in wanted.items()}
+    known = journal.entries if journal else []
+    for job, found in known:
+        _put(numbers, job, found)
+    plan = Plan(wanted, [job for job, _ in known])
+    total = sum(wanted.values())
+    with progress_bar("deals", total, show, total - plan.n_deals) as advance:
+        for job, found in played(arena, plan, workers):
+            if journal:
+                journal.note(job, found)
+            _put(numbers, job, found)
             advance(job.n_deals)
-    return values
+    return numbers
 
 
-def _here(arena: _Arena, jobs: list[_Job]) -> Iterator[tuple[_Job, Floats]]:
-    with _one_torch_thread():
-        for job in jobs:
-            yield job, arena.play(job)
+def _put(numbers: Numbers, job: Job, found: Floats) -> None:
+    if job.line in numbers:  # a journal may hold a control that is not asked for now
+        into = numbers[job.line][job.first : job.last]
+        into[:] = found[: len(into)]  # and more deals
 
 
-def _in_workers(arena: _Arena, jobs: list[_Job], workers: int) -> Iterator[tuple[_Job, Floats]]:
-    """Play the jobs in worker processes; results in the order in which they are ready."""
-    arena.warm_up()
-    others = set(active_children())
-    pool = ProcessPoolExecutor(
-        workers, get_context("spawn"), initializer=_start, initargs=arena.arguments
-    )
-    try:
-        with _interrupts_later():
-            futures = {pool.submit(_play, job): job for job in jobs}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    except BaseException:
-        for worker in set(active_children()) - others:
-            worker.terminate()  # what they are playing is not wanted any more
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+def _control(numbers: Numbers, lines: Sequence[Line]) -> Control:
+    *repeats, last = lines
+    values = np.mean([numbers[line][:, 0] for line in repeats], 0)
+    apart = numbers[last][:, 0]
+    error = apart.std(ddof=1) / np.sqrt(len(apart))
+    return Control(values, float(apart.mean()), float(error))
 
 
-@contextmanager
-def _one_torch_thread() -> Iterator[None]:
-    """As in a worker, so that sums come out alike; no effect unless an agent uses torch."""
-    torch: Any = sys.modules.get("torch")
-    n_threads = torch.get_num_threads() if torch else 0
-    if torch:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        if torch:
-            torch.set_num_threads(n_threads)
+def _ratings(names: Sequence[str], pairs: Sequence[Names], values: Floats) -> Any:
+    from trysim.arena.rating import ratings_of
 
-
-@contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """Ctrl-C waits until this ends; processes started meanwhile never hear of it.
-
-    Blocking the signal does both, but for threads of libraries, on which it may arrive: hence the
-    handler. An interrupt while workers start would leave them waiting for ever.
-    """
-    if threading.current_thread() is not threading.main_thread():  # no signals arrive here
-        yield
-        return
-    noted: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
-    can_block = hasattr(signal, "pthread_sigmask")  # not on Windows
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else set()
-    try:
-        yield
-    finally:
-        if can_block:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        signal.signal(signal.SIGINT, handler)
-    if noted:
-        raise KeyboardInterrupt
-
-
-# In a worker process ----------------------------------------------------------------------------
-_arena: _Arena
-
-
-def _start(game: Game, options: Mapping[str, Any], specs: Sequence[str], seed: int) -> None:
-    global _arena
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _arena = _Arena(game, options, specs, seed)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
-
-
-def _end_with_parent() -> None:
-    """A worker whose parent was killed would wait for its next job for ever."""
-    parent = parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
-
-
-def _play(job: _Job) -> Floats:
-    return _arena.play(job)
+    return ratings_of(names, pairs, values)

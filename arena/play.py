@@ -22,9 +22,12 @@ def table_seed(seed: int, number: int) -> int:
     return int(word) >> (64 - _JSON_EXACT)
 
 
-def stream_seed(seed: int, number: int) -> tuple[int, int, int]:
-    """The seed, for `new_streams`, of what the agents draw in deal `number` of `seed`."""
-    return (seed, number, _CHOICES)
+def stream_seed(seed: int, number: int, repetition: int = 0) -> tuple[int, int, int]:
+    """The seed, for `new_streams`, of what the agents draw in deal `number` of `seed`.
+
+    A `repetition` is the same deal with other choices.
+    """
+    return (seed, number, _CHOICES + repetition)
 
 
 def play_out(

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
@@ -49,8 +50,10 @@ class _Rate(ProgressColumn):
 
 
 @contextmanager
-def progress(what: str, total: int, show: bool = True) -> Iterator[Callable[[int], None]]:
-    """Gives a function to call with how many more of the `total` are done.
+def progress(
+    what: str, total: int, show: bool = True, done: int = 0
+) -> Iterator[Callable[[int], None]]:
+    """Gives a function to call with how many more of the `total` are done; `done` are already.
 
     On a terminal a bar with rate and remaining time; besides, one line at the end of what took more
     than two seconds. All on stderr.
@@ -61,14 +64,15 @@ def progress(what: str, total: int, show: bool = True) -> Iterator[Callable[[int
     bar = Progress(
         TextColumn("{task.description}"), *columns, console=console, transient=True, disable=hidden
     )
-    task = bar.add_task(what, total=total)
+    task = bar.add_task(what, total=total, completed=done)
     started = time.perf_counter()
     with bar:
         yield lambda more: bar.advance(task, more)
     seconds = time.perf_counter() - started
     if show and seconds > _WORTH_TELLING:
         console.print(
-            f"{total} {what} in {seconds:.1f} s, {total / seconds:,.1f}/s", highlight=False
+            f"{total - done} {what} in {seconds:.1f} s, {(total - done) / seconds:,.1f}/s",
+            highlight=False,
         )
 
 
@@ -87,13 +91,35 @@ def checked_file(path: Path) -> Path:
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[str]]:
     """A text file to write that appears under its name, whole, at the end; not if that fails."""
+    with (
+        _replacing(path) as part,
+        part.open("w", encoding="utf-8", newline="\n") as file,
+    ):
+        yield file
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that appears under its name, whole; not if that fails."""
+    with _replacing(path) as part:
+        part.write_bytes(content)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A file beside `path` to write, which then takes its place."""
     target = checked_file(path)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
+        yield part
         part.replace(target)
     except OSError as error:
         raise BadInput(f"cannot write {path}: {error.strerror}") from None
     finally:
         part.unlink(missing_ok=True)
+
+
+def check_installed(what: str, *modules: str) -> None:
+    """BadInput, saying what to install, if a module of the extra `reports` is missing."""
+    missing = [module for module in modules if find_spec(module) is None]
+    if missing:
+        raise BadInput(f'{what} needs {", ".join(missing)}: pip install "trysim[reports]"')

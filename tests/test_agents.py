@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from tests.test_aec import OPTION_SETS
 from trysim.agents import make_agent
@@ -202,3 +203,26 @@ def test_a_policy_is_for_its_game(tmp_path):
         make_agent(f"policy:{tmp_path}", "semnadtsat")
     with pytest.raises(BadInput, match="mode='x'; allowed are best, sample"):
         make_agent(f"policy:{tmp_path},mode=x", "semerik")
+
+
+@each_game
+def test_a_network_gives_the_same_bits_however_many_are_asked(name, tmp_path):
+    agent, batch = policy(name, tmp_path), tables(name, 40)
+    batch.reset(seed=4)
+    observations = torch.from_numpy(batch.observation.copy()).float()
+    together = agent._logits(observations)
+    for n in (1, 2, 3, 5):
+        assert torch.equal(agent._logits(observations[:n]), together[:n])
+
+
+def test_the_digest_of_a_policy_is_that_of_its_weights(tmp_path):
+    one, same, other = (policy("semerik", tmp_path / part) for part in "abc")
+    for source, copy in ((one, same),):
+        copy._net.load_state_dict(source._net.state_dict())
+    assert one.digest == same.digest != other.digest
+
+
+def test_one_spelling_of_a_folder(tmp_path):
+    policy("semerik", tmp_path / "a")
+    specs = {make_agent(f"policy:{tmp_path}/{folder}", "semerik").spec for folder in ("a", "./a/")}
+    assert specs == {f"policy:{(tmp_path / 'a').as_posix()}"}

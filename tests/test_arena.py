@@ -15,9 +15,10 @@ import pytest
 from trysim import agents as agent_module
 from trysim.agents import SPECS, Spec, make_agent
 from trysim.agents.rule_players import RulePlayer
-from trysim.arena import compare, duplicate, play_match, play_out, table_seed
-from trysim.arena.duplicate import interval, seatings
+from trysim.arena import compare, jobs, play_match, play_out, table_seed
 from trysim.arena.play import stream_seed
+from trysim.arena.statistics import interval
+from trysim.arena.workers import seatings
 from trysim.envs.games import GAMES, BadInput
 
 SEMERIK, SEMNADTSAT, SIM_LYSTIV = (GAMES[n] for n in ("semerik", "semnadtsat", "sim_lystiv"))
@@ -39,6 +40,14 @@ class OtherRandomAgent:
         return RulePlayer("random", decisions.game).act(other)
 
 
+class CopyOfRandom(RulePlayer):
+    """The agent `random` under another name."""
+
+    def __init__(self, game):
+        super().__init__("random", game)
+        self.spec = "copy"
+
+
 class BrokenAgent:
     """Plays action 0, legal or not."""
 
@@ -54,7 +63,7 @@ def _more_agents(monkeypatch):
     assert agent_module.SPECS is SPECS
     more = {
         "other": lambda game: OtherRandomAgent(),
-        "copy": lambda game: RulePlayer("random", game),
+        "copy": CopyOfRandom,
         "broken": lambda game: BrokenAgent(),
     }
     for name, make in more.items():
@@ -146,7 +155,7 @@ def test_one_worker_or_two():
 
 def test_chunks_do_not_matter(monkeypatch):
     whole = quick("semnadtsat", ["greedy", "random"], 20)
-    monkeypatch.setattr(duplicate, "CHUNK", 7)
+    monkeypatch.setattr(jobs, "CHUNK", 7)
     parts = quick("semnadtsat", ["greedy", "random"], 20)
     assert whole == parts
 
@@ -180,14 +189,17 @@ def test_play_match_pays_what_play_out_pays(game):
 def test_json_and_table():
     comparison = quick("semerik", ["greedy", "random", "other"], 8)
     found = json.loads(comparison.to_json())
-    assert [*found] == ["game", "options", "deals", "seed", "versions", "pairs"]
+    assert [*found] == [
+        *("game", "options", "deals", "seed", "versions", "pairs"),
+        *("agents", "control", "ranking", "ratings"),
+    ]
     assert found["options"] == SEMERIK.complete_options(ONE_DEAL)
-    assert {"trysim", "python", "numpy", "numba", "rules"} <= found["versions"].keys()
+    assert {"trysim", "python", "numpy", "numba", "rules", "agents"} <= found["versions"].keys()
     assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [
         *(("greedy", "random"), ("greedy", "other")),
         ("random", "other"),
     ]
-    assert [*found["pairs"][0]] == ["a", "b", "mean", "ci95", "per_seat"]
+    assert [*found["pairs"][0]] == ["a", "b", "mean", "ci95", "per_seat", "sd", "adjusted"]
     assert [len(found["pairs"][0][key]) for key in ("ci95", "per_seat")] == [2, 4]
     assert comparison.table().row_count == 3
 
@@ -199,6 +211,7 @@ def test_json_and_table():
         ({"agents": ["random"]}, "at least two agents"),
         ({"agents": "random"}, "at least two agents"),
         ({"agents": ["random", "greedy", "random"]}, "'random' is given twice"),
+        ({"agents": ["random", "greedy", "random:"]}, "'random' is given twice"),
         ({"agents": ["random", "nobody"]}, "no agent 'nobody': there are random"),
         ({"agents": ["random", "broken"]}, "is not legal for seat"),
         ({"deals": 1}, "deals=1: a whole number from 2"),

@@ -15,6 +15,7 @@ from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
 from trysim import __version__
 
 if TYPE_CHECKING:
+    from trysim.arena import Comparison
     from trysim.envs.games import Game
 
 OK, BAD_RECORD, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
@@ -182,17 +183,43 @@ def _add_arena(subcommands: Any) -> None:
         "compare agents over duplicate deals: the same deals with every seating",
         "trysim arena semerik --agents greedy random --deals 1000 --seed 1",
         "trysim arena semnadtsat --agents policy:runs/a greedy random --deals 5000 --seed 1 \\",
-        "    --option scoring=seventeen --workers 4 --json a.json",
+        "    --option scoring=seventeen --workers 4 --out results/a",
+        "trysim arena semerik --agents policy:runs/a policy:runs/b --against expert \\",
+        "    --deals 2000 --control-variate --out results/anchored",
     )
     parser.add_argument("game", help="the game's name")
     parser.add_argument(
-        "--agents", nargs="+", required=True, metavar="SPEC", help=f"two or more of: {_AGENTS}"
+        "--agents",
+        nargs="+",
+        required=True,
+        metavar="SPEC",
+        help=f"every two of them play, unless --against or --chain is given: {_AGENTS}",
     )
+    parser.add_argument(
+        "--against", nargs="+", metavar="SPEC", help="each of --agents plays each of these only"
+    )
+    parser.add_argument("--chain", action="store_true", help="each agent plays the next one only")
     parser.add_argument("--deals", required=True, metavar="N", help="deals (matches), 2 or more")
     parser.add_argument("--seed", default="0", metavar="S", help="the deals' seed")
     _add_option(parser)
     parser.add_argument("--workers", metavar="N", help="processes; all cores if not given")
+    parser.add_argument(
+        "--control-variate",
+        nargs="*",
+        metavar="SPEC",
+        help="add means adjusted by the value of the same deals for two cheap agents (greedy and "
+        "random, or those named); of use for agents far slower than these",
+    )
+    parser.add_argument(
+        "--rating", action="store_true", help="add OpenSkill ratings; always so with --out"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the result here as well")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="a folder for everything: comparison.json, deals.parquet, matrix.png, report.html; "
+        "what is played is kept there, and the same command goes on after a kill",
+    )
 
 
 def _add_bench(subcommands: Any) -> None:
@@ -358,8 +385,23 @@ def _train(arguments: Namespace) -> int:
 def _arena(arguments: Namespace) -> int:
     from rich.console import Console
 
-    from trysim.arena import compare
     from trysim.arena.report import checked_file, new_file
+    from trysim.arena.views import grids
+
+    if arguments.json is not None:
+        checked_file(Path(arguments.json))  # before hours of play, not after
+    comparison = _compare(arguments)
+    console = Console(highlight=False)
+    for grid in grids(comparison):
+        console.print(grid.table())
+    if arguments.json is not None:
+        with new_file(Path(arguments.json)) as file:
+            file.write(comparison.to_json() + "\n")
+    return OK
+
+
+def _compare(arguments: Namespace) -> "Comparison":
+    from trysim.arena import compare
     from trysim.envs.games import game_named
 
     game = game_named(arguments.game)
@@ -367,14 +409,25 @@ def _arena(arguments: Namespace) -> int:
     deals = _number("deals", arguments.deals, 2)
     seed = _number("seed", arguments.seed, 0)
     workers = None if arguments.workers is None else _number("workers", arguments.workers, 1)
-    if arguments.json is not None:
-        checked_file(Path(arguments.json))  # before hours of play, not after
-    comparison = compare(game.name, arguments.agents, deals, seed, options, workers)
-    Console(highlight=False).print(comparison.table())
-    if arguments.json is not None:
-        with new_file(Path(arguments.json)) as file:
-            file.write(comparison.to_json() + "\n")
-    return OK
+    control = arguments.control_variate
+    try:
+        return compare(
+            game.name,
+            arguments.agents,
+            deals,
+            seed,
+            options,
+            workers,
+            against=arguments.against or (),
+            pairs="chain" if arguments.chain else "all",
+            control=control if control else control is not None,
+            rating=arguments.rating,
+            out=arguments.out,
+        )
+    except KeyboardInterrupt:
+        if arguments.out is not None:
+            _complain(f"what is played is kept in {arguments.out}; the same command goes on")
+        raise
 
 
 def _bench(arguments: Namespace) -> int:
