@@ -1,0 +1,1 @@
+"""Search over whole tables: exact endgames."""

@@ -1,0 +1,184 @@
+"""What the endgame solver has to know of Семерик: two pairs, and counting cards as units."""
+
+import numpy as np
+
+from trysim.envs.engine import Floats
+from trysim.envs.rules import semerik
+from trysim.envs.rules.bits import lowest, n_bits
+from trysim.envs.rules.jit import Row, rule
+from trysim.envs.rules.row import SEAT
+
+NAME = "search_semerik"
+FIRST_WORD = semerik.LEADER  # from here on, playing a card changes words
+ENTRY_WORDS = 4  # of the solver's table: two bounds
+
+# The cards that count, and for each card those that count alike, under each choice of `aces`.
+COUNTING = np.array(
+    [semerik.FIGURE_SET | semerik.ACE_SET, semerik.FIGURE_SET, semerik.FIGURE_SET], np.int64
+)
+_ACES_APART = np.array([False, False, True])
+
+
+def _alike(aces: int, card: int) -> int:
+    counting = int(COUNTING[aces])
+    if counting >> card & 1:
+        return counting
+    others = semerik.ALL_CARDS & ~counting
+    if not _ACES_APART[aces]:
+        return others
+    return semerik.ACE_SET if semerik.ACE_SET >> card & 1 else others & ~semerik.ACE_SET
+
+
+LIKE = np.array([[_alike(a, card) for card in range(semerik.N_CARDS)] for a in range(3)], np.int64)
+_FIGURE_BITS, _ACE_BITS, _TRICK_BITS = 5, 3, 4
+
+
+# Values -----------------------------------------------------------------------------------------
+@rule
+def worth(state: Row, standing: Floats, out: Floats) -> None:
+    """Write what the finished deal is worth to each seat; `out` (4,)."""
+    ahead = float(state[semerik.SCORE] - state[semerik.SCORE + 1])
+    for seat in range(semerik.N_SEATS):
+        out[seat] = ahead if seat % semerik.N_PAIRS == 0 else -ahead
+
+
+# Sides and units --------------------------------------------------------------------------------
+@rule
+def is_two_sided(state: Row) -> bool:
+    """Whether the deal is a game of two sides, one's worth being the other's loss."""
+    return True
+
+
+@rule
+def first_seat(state: Row) -> int:
+    """A seat of side 0."""
+    return 0
+
+
+@rule
+def side(state: Row, seat: int) -> int:
+    """The side, 0 or 1, a seat is on."""
+    return seat % semerik.N_PAIRS
+
+
+@rule
+def is_additive(state: Row) -> bool:
+    """Whether only the number of counting cards that pair 0 takes still matters."""
+    if state[semerik.ACES] == semerik.ACES_ONE or state[semerik.LAST_TRICK]:
+        return False
+    return not is_slam_possible(state)
+
+
+@rule
+def is_slam_possible(state: Row) -> bool:
+    """Whether a pair can still take all ten tricks, or a player nine."""
+    left = semerik.HAND_SIZE - state[semerik.N_TRICKS]
+    for seat in range(semerik.N_SEATS):
+        if state[semerik.TRICKS + seat] + left >= semerik.HAND_SIZE - 1:
+            return True
+    for pair in range(semerik.N_PAIRS):
+        if state[semerik.TRICKS + pair] + state[semerik.TRICKS + pair + semerik.N_PAIRS] == 0:
+            return True
+    return False
+
+
+@rule
+def taken(state: Row, seat: int) -> int:
+    """The counting cards that the pair of `seat` has taken."""
+    return n_bits(state[semerik.TAKEN + seat % semerik.N_PAIRS] & COUNTING[state[semerik.ACES]])
+
+
+@rule
+def to_come(state: Row) -> int:
+    """The counting cards not taken yet."""
+    gone = state[semerik.TAKEN] | state[semerik.TAKEN + 1]
+    return n_bits(COUNTING[state[semerik.ACES]] & ~gone)
+
+
+@rule
+def conclude(state: Row, units: Row) -> None:
+    """End the deal with `units[0]` counting cards taken by pair 0, the rest by the other."""
+    cards = COUNTING[state[semerik.ACES]]
+    state[semerik.TAKEN] = 0
+    for _ in range(units[0]):
+        state[semerik.TAKEN] |= cards & -cards
+        cards &= cards - 1
+    state[semerik.TAKEN + 1] = cards
+    semerik._end_deal(state)
+
+
+@rule
+def context(state: Row) -> int:
+    """What was taken so far, as far as it matters, in at most 40 bits."""
+    pile = state[semerik.TAKEN]
+    packed = taken(state, 0)
+    if state[semerik.ACES] == semerik.ACES_ONE:
+        packed |= n_bits(pile & semerik.ACE_SET) << _FIGURE_BITS
+    if is_slam_possible(state):
+        for seat in range(semerik.N_SEATS):
+            shift = _FIGURE_BITS + _ACE_BITS + _TRICK_BITS * seat
+            packed |= state[semerik.TRICKS + seat] << shift
+    return packed
+
+
+# Cards ------------------------------------------------------------------------------------------
+@rule
+def above(state: Row, card: int) -> int:
+    """The cards of its suit that beat a card."""
+    return semerik.ABOVE[card]
+
+
+@rule
+def like(state: Row, card: int) -> int:
+    """The cards of its suit that count as much as a card."""
+    return LIKE[state[semerik.ACES], card] & semerik.SUIT_OF[card]
+
+
+@rule
+def first(state: Row, cards: int, others: int) -> int:
+    """The card to try next, of `cards`; `others` are those in the other hands."""
+    counting = COUNTING[state[semerik.ACES]]
+    if state[semerik.N_PLAYED] == 0:
+        masters = sure(cards, others)
+        if masters:
+            return lowest(masters)
+        return cheapest(cards, counting)
+    winning = cards & semerik.ABOVE[state[semerik.BEST]]
+    if winning:
+        masters = sure(winning, later(state))
+        return lowest(masters if masters else winning)
+    is_partners = side(state, state[semerik.BEST_SEAT]) == side(state, state[SEAT])
+    is_safe = not semerik.ABOVE[state[semerik.BEST]] & later(state)
+    if is_partners and is_safe and cards & counting:
+        return lowest(cards & counting)
+    return cheapest(cards, counting)
+
+
+@rule
+def later(state: Row) -> int:
+    """The cards of the seats that play to the trick after the seat to act."""
+    cards = 0
+    seat = state[SEAT]
+    for _ in range(semerik.N_SEATS - 1 - state[semerik.N_PLAYED]):
+        seat = semerik.left_of(seat)
+        cards |= state[semerik.HANDS + seat]
+    return cards
+
+
+@rule
+def sure(cards: int, others: int) -> int:
+    """Those of `cards` that none of the `others` beats in its suit."""
+    found = 0
+    while cards:
+        card = lowest(cards)
+        cards &= cards - 1
+        if not semerik.ABOVE[card] & others:
+            found |= 1 << card
+    return found
+
+
+@rule
+def cheapest(cards: int, counting: int) -> int:
+    """A card that does not count if possible."""
+    plain = cards & ~counting
+    return lowest(plain if plain else cards)
