@@ -96,6 +96,33 @@ def to_come(state: Row) -> int:
 
 
 @rule
+def secured(state: Row) -> int:
+    """The counting cards that the winner of the trick is sure of; minus as many for pair 1.
+
+    The leader, or who is winning and cannot be beaten any more, can go on with all cards that no
+    other hand beats. To so many tricks the others must give what counts when nothing else is left.
+    """
+    winner, late = state[SEAT], 0
+    if state[semerik.N_PLAYED]:
+        winner, late = state[semerik.BEST_SEAT], later(state) | state[semerik.HANDS + state[SEAT]]
+        if semerik.ABOVE[state[semerik.BEST]] & late:
+            return 0
+    hand = state[semerik.HANDS + winner]
+    rest = 0
+    for seat in range(semerik.N_SEATS):
+        rest |= state[semerik.HANDS + seat]
+    masters = sure(hand, rest & ~hand)
+    counting = COUNTING[state[semerik.ACES]]
+    units = n_bits((masters | state[semerik.TRICK]) & counting)
+    for seat in range(semerik.N_SEATS):
+        if seat != winner:
+            cards = state[semerik.HANDS + seat]
+            to_give = n_bits(masters) + n_bits(cards) - n_bits(hand)
+            units += max(to_give - n_bits(cards & ~counting), 0)
+    return units if winner % semerik.N_PAIRS == 0 else -units
+
+
+@rule
 def conclude(state: Row, units: Row) -> None:
     """End the deal with `units[0]` counting cards taken by pair 0, the rest by the other."""
     cards = COUNTING[state[semerik.ACES]]
@@ -109,7 +136,7 @@ def conclude(state: Row, units: Row) -> None:
 
 @rule
 def context(state: Row) -> int:
-    """What was taken so far, as far as it matters, in at most 40 bits."""
+    """What was taken so far, as far as it matters, in at most 39 bits."""
     pile = state[semerik.TAKEN]
     packed = taken(state, 0)
     if state[semerik.ACES] == semerik.ACES_ONE:

@@ -73,7 +73,7 @@ def gain(state: Row, outcome: Row, seat: int) -> int:
 
 @rule
 def context(state: Row) -> int:
-    """What was taken so far, as far as it matters, in at most 40 bits."""
+    """What was taken so far, as far as it matters, in at most 39 bits."""
     packed = 0
     for seat in range(semnadtsat.n_players(state)):
         packed |= state[semnadtsat.POINTS + seat] << _POINT_BITS * seat

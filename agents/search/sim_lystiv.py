@@ -2,8 +2,9 @@
 
 from trysim.envs.engine import Floats
 from trysim.envs.rules import sim_lystiv
-from trysim.envs.rules.bits import lowest
+from trysim.envs.rules.bits import lowest, n_bits
 from trysim.envs.rules.jit import Row, rule
+from trysim.envs.rules.row import SEAT
 
 NAME = "search_sim_lystiv"
 FIRST_WORD = sim_lystiv.EXITS  # from here on, playing a card changes words
@@ -94,6 +95,46 @@ def to_come(state: Row) -> int:
 
 
 @rule
+def secured(state: Row) -> int:
+    """The tricks that the winner of the trick is sure of; minus as many for side 1."""
+    winner, against = state[SEAT], sim_lystiv.left_of(state, state[SEAT])
+    units = 0
+    if state[sim_lystiv.N_PLAYED]:
+        if state[sim_lystiv.HANDS + winner] & state[sim_lystiv.BEATS]:
+            return 0
+        winner, against = against, winner
+        units = 1
+    units += sure_tricks(state, state[sim_lystiv.HANDS + winner], state[sim_lystiv.HANDS + against])
+    return units if side(state, winner) == 0 else -units
+
+
+@rule
+def sure_tricks(state: Row, hand: int, other: int) -> int:
+    """The tricks that a leader with this hand is sure of against one other hand."""
+    masters = sure(hand, other)
+    trumps = state[sim_lystiv.TRUMPS]
+    tricks = n_bits(masters & trumps)
+    if tricks >= n_bits(other & trumps):  # no trumps are left after these
+        return n_bits(hand & trumps) + n_bits(masters & ~trumps)
+    for suit in range(sim_lystiv.N_SUITS):
+        cards = sim_lystiv.SUIT[suit] & ~trumps
+        tricks += min(n_bits(masters & cards), n_bits(other & cards))  # while he must follow
+    return tricks
+
+
+@rule
+def sure(cards: int, others: int) -> int:
+    """Those of `cards` that none of the `others` beats in its suit."""
+    found = 0
+    while cards:
+        card = lowest(cards)
+        cards &= cards - 1
+        if not sim_lystiv.ABOVE[card] & others:
+            found |= 1 << card
+    return found
+
+
+@rule
 def conclude(state: Row, units: Row) -> None:
     """End the deal with `units[0]` tricks taken by side 0, the rest by the other."""
     seat = first_seat(state)
@@ -121,7 +162,7 @@ def gain(state: Row, outcome: Row, seat: int) -> int:
 
 @rule
 def context(state: Row) -> int:
-    """What was taken so far, as far as it matters, in at most 40 bits."""
+    """What was taken so far, as far as it matters, in at most 39 bits."""
     packed = 0
     for seat in range(sim_lystiv.n_players(state)):
         packed |= state[sim_lystiv.TRICKS + seat] << _TRICK_BITS * seat

@@ -57,11 +57,12 @@ _BIG = 1 << 62
 # Words of an entry of the table: its key, then two bounds or the outcome of every seat
 CARDS, CONTEXT, LOW, HIGH = range(4)
 # Words of a frame: the same key, then
-BEST, BASE, TODO, REST, IS_LOW, SOLVE, IS_ADDITIVE, NODES = range(2, 10)
-N_FRAME = 10
+BEST, BAR, BASE, TODO, REST, IS_LOW, IS_ADDITIVE, HAS_ENDS, SOLVE, NODES = range(2, 12)
+N_FRAME = 12
 NOTHING = 0  # as the best of a frame that counts outcomes: none yet
 N_ENDS = 32
 _LEADER_SHIFT, _CONTEXT_BITS = 55, 40
+_WITH_CONTEXT = 1 << _CONTEXT_BITS - 1
 _MIX_CARDS, _MIX_CONTEXT, _MIX_SHIFT = 0x1E3779B97F4A7C15, 0x34D049BB133111EB, 35
 
 
@@ -151,7 +152,7 @@ def set_key(state: Row, frame: Row) -> None:
         frame[CARDS] |= state[rules.HANDS + seat]
     frame[CONTEXT] = frame[SOLVE] << _CONTEXT_BITS  # entries of earlier solves count for nothing
     if not frame[IS_ADDITIVE]:
-        frame[CONTEXT] |= hooks.context(state)
+        frame[CONTEXT] |= hooks.context(state) | _WITH_CONTEXT
 
 
 def slot_of(frame: Row, table: Row) -> int:
@@ -171,18 +172,20 @@ def reach(work: Workspace, standing: Floats, bar: int) -> int:
 
     Above the bar: the outcome is at least that. Otherwise: at most that.
     """
-    rows, frames, table = work.rows, work.frames, work.table
+    rows, frames, table, ends = work.rows, work.frames, work.table, work.ends
+    frames[0, BAR] = bar
     depth = 1
     is_new = True
     while True:
         state, frame = rows[depth], frames[depth]
+        if is_new:
+            frame[NODES] += 1
+            inherit(state, frame, frames[depth - 1], ends)
         if not is_new:
-            settled = take_bound(state, frame, table, frames[depth + 1, BEST], bar)
+            settled = take_bound(state, frame, frames[depth + 1], table, ends)
         elif has_choice(state):
-            frame[NODES] += 1
-            settled = open_side(state, frame, table, bar)
+            settled = open_side(state, frame, table)
         else:
-            frame[NODES] += 1
             settled = True
             frame[BEST] = side_outcome(state, frame, work, standing)
         if not settled:
@@ -195,6 +198,20 @@ def reach(work: Workspace, standing: Floats, bar: int) -> int:
         is_new = not settled
 
 
+def inherit(state: Row, frame: Row, before: Row, ends: Row) -> None:
+    """Take bar and kind over from the position before, or begin to count units if now we may."""
+    frame[BAR], frame[IS_ADDITIVE] = before[BAR], before[IS_ADDITIVE]
+    if frame[IS_ADDITIVE] or not frame[HAS_ENDS] or state[SEAT] == NOBODY:
+        return
+    if hooks.is_additive(state):
+        frame[IS_ADDITIVE] = 1
+        units = hooks.taken(state, 0)
+        most = units + hooks.to_come(state)
+        while units <= most and ends[units] <= before[BAR]:
+            units += 1
+        frame[BAR] = units - 1
+
+
 def play_next(state: Row, frame: Row, after: Row) -> None:
     """Play the next card to try on `after`; the cards alike need not be tried."""
     card = hooks.first(state, frame[TODO], frame[REST])
@@ -203,16 +220,12 @@ def play_next(state: Row, frame: Row, after: Row) -> None:
     rules.apply(after, card)
 
 
-def open_side(state: Row, frame: Row, table: Row, bar: int) -> bool:
+def open_side(state: Row, frame: Row, table: Row) -> bool:
     """Begin with a position; whether its bound is known at once."""
     frame[BASE] = 0
-    if frame[IS_ADDITIVE]:
-        frame[BASE] = hooks.taken(state, 0)
-        most = frame[BASE] + hooks.to_come(state)
-        if frame[BASE] > bar or most <= bar:
-            frame[BEST] = frame[BASE] if frame[BASE] > bar else most
-            return True
-    if is_leading(state) and recall_bound(state, frame, table, bar):
+    if frame[IS_ADDITIVE] and is_clear(state, frame):
+        return True
+    if is_leading(state) and recall_bound(state, frame, table):
         return True
     frame[IS_LOW] = hooks.side(state, state[SEAT])
     frame[BEST] = _BIG if frame[IS_LOW] else -_BIG
@@ -221,39 +234,54 @@ def open_side(state: Row, frame: Row, table: Row, bar: int) -> bool:
     return False
 
 
-def recall_bound(state: Row, frame: Row, table: Row, bar: int) -> bool:
-    """Whether the table has a bound that tells on which side of the bar the outcome is."""
+def is_clear(state: Row, frame: Row) -> bool:
+    """Whether the units that a side is sure of already tell on which side of the bar we end."""
+    frame[BASE] = least = hooks.taken(state, 0)
+    most = least + hooks.to_come(state)
+    if least <= frame[BAR] < most:
+        secured = hooks.secured(state)
+        least += max(secured, 0)
+        most += min(secured, 0)
+    frame[BEST] = least if least > frame[BAR] else most
+    return least > frame[BAR] or most <= frame[BAR]
+
+
+def recall_bound(state: Row, frame: Row, table: Row) -> bool:
+    """Whether the table has a bound that tells on which side of the bar we end."""
     set_key(state, frame)
     entry = table[slot_of(frame, table)]
     if not is_of(entry, frame):
         return False
-    if entry[LOW] + frame[BASE] > bar:
+    if entry[LOW] + frame[BASE] > frame[BAR]:
         frame[BEST] = entry[LOW] + frame[BASE]
         return True
     frame[BEST] = entry[HIGH] + frame[BASE]
-    return frame[BEST] <= bar
+    return frame[BEST] <= frame[BAR]
 
 
-def take_bound(state: Row, frame: Row, table: Row, bound: int, bar: int) -> bool:
+def take_bound(state: Row, frame: Row, after: Row, table: Row, ends: Row) -> bool:
     """Take the bound of the card last tried in; whether that settles the position."""
+    bound = after[BEST]
+    if after[IS_ADDITIVE] and not frame[IS_ADDITIVE]:
+        bound = ends[bound]
     if frame[IS_LOW]:
         frame[BEST] = min(frame[BEST], bound)
     else:
         frame[BEST] = max(frame[BEST], bound)
-    if frame[TODO] and (frame[BEST] > bar) == (frame[IS_LOW] != 0):
+    if frame[TODO] and (frame[BEST] > frame[BAR]) == (frame[IS_LOW] != 0):
         return False
     if is_leading(state):
-        remember_bound(frame, table, bar)
+        remember_bound(frame, table)
     return True
 
 
-def remember_bound(frame: Row, table: Row, bar: int) -> None:
+def remember_bound(frame: Row, table: Row) -> None:
     """Put a bound into the table."""
     entry = table[slot_of(frame, table)]
     if not is_of(entry, frame):
         entry[CARDS], entry[CONTEXT] = frame[CARDS], frame[CONTEXT]
         entry[LOW], entry[HIGH] = -_BIG, _BIG
-    if frame[BEST] > bar:
+    if frame[BEST] > frame[BAR]:
         entry[LOW] = frame[BEST] - frame[BASE]
     else:
         entry[HIGH] = frame[BEST] - frame[BASE]
@@ -328,8 +356,9 @@ def solve_sides(state: Row, standing: Floats, values: Floats, work: Workspace) -
     work, standing = borrow_all(work), borrowed(standing)
     begin(state, values, work)
     root = work.rows[0]
-    is_additive = hooks.is_additive(root) and find_ends(work, standing)
-    work.frames[:, IS_ADDITIVE] = is_additive
+    work.frames[:, HAS_ENDS] = find_ends(work, standing)
+    is_additive = hooks.is_additive(root) and work.frames[0, HAS_ENDS]
+    work.frames[0, IS_ADDITIVE] = is_additive
     sign = 1.0 if hooks.side(root, root[SEAT]) == 0 else -1.0
     rest = others(root)
     todo = rules.legal(root)
@@ -518,7 +547,7 @@ _SHARED = (
     play_next, borrow_all, begin, play_root, write,
 )  # fmt: skip
 _SIDES = (
-    recall_bound, open_side, remember_bound, take_bound, side_worth, side_outcome, reach, find_ends,
+    inherit, is_clear, recall_bound, open_side, remember_bound, take_bound, side_worth, side_outcome, reach, find_ends,
     side_units, side_value, solve_sides,
 )  # fmt: skip
 _SEATS = (
