@@ -10,6 +10,7 @@ from trysim.envs.rules.row import SEAT
 
 NAME = "search_semerik"
 FIRST_WORD = semerik.LEADER  # from here on, playing a card changes words
+N_WORDS = semerik.STATE.itemsize // 8
 ENTRY_WORDS = 4  # of the solver's table: two bounds
 
 # The cards that count, and for each card those that count alike, under each choice of `aces`.

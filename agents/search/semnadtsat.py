@@ -9,6 +9,7 @@ from trysim.envs.rules.jit import Row, rule
 
 NAME = "search_semnadtsat"
 FIRST_WORD = semnadtsat.LEADER  # from here on, playing a card changes words
+N_WORDS = semnadtsat.STATE.itemsize // 8
 ENTRY_WORDS = 8  # of the solver's table: an outcome for each of five seats
 
 _PLAIN = semnadtsat.ALL_CARDS & ~(semnadtsat.SEVENS | semnadtsat.TWOS)

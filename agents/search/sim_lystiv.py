@@ -8,6 +8,7 @@ from trysim.envs.rules.row import SEAT
 
 NAME = "search_sim_lystiv"
 FIRST_WORD = sim_lystiv.EXITS  # from here on, playing a card changes words
+N_WORDS = sim_lystiv.STATE.itemsize // 8
 ENTRY_WORDS = 8  # of the solver's table: an outcome for each of five seats
 
 _TRICK_BITS = _SEAT_BITS = 3
