@@ -190,4 +190,8 @@ def like(state: Row, card: int) -> int:
 @rule
 def first(state: Row, cards: int, others: int) -> int:
     """The card to try next, of `cards`; `others` are those in the other hands."""
-    return lowest(cards)
+    if state[sim_lystiv.N_PLAYED] == 0:
+        masters = sure(cards, others)
+        return lowest(masters if masters else cards)
+    winning = cards & state[sim_lystiv.BEATS]
+    return lowest(winning if winning else cards)

@@ -502,7 +502,7 @@ def solve(state: Row, standing: Floats, values: Floats, work: Workspace) -> int:
     """Write what each legal action is worth to the seat to act, NaN for the others.
 
     `state` is a true table in which cards are played, late in its deal; it is left as it is.
-    `standing` is what `worth` reads; `values` (actions,). Returns how many positions were looked at.
+    `standing` is what `worth` reads; `values` (actions,). Returns the number of positions searched.
     """
     if hooks.is_two_sided(state):
         return solve_sides(state, standing, values, work)
@@ -512,9 +512,11 @@ def solve(state: Row, standing: Floats, values: Floats, work: Workspace) -> int:
 def begin(state: Row, values: Floats, work: Workspace) -> None:
     """Make ready for a solve."""
     values[:] = np.nan
+    root = row_at(work.rows, 0)
+    for place in range(hooks.N_WORDS):
+        root[place] = state[place]
     for depth in range(work.rows.shape[0]):
-        for place in range(hooks.N_WORDS):
-            work.rows[depth, place] = state[place]
+        copy_words(root, row_at(work.rows, depth), 0, hooks.FIRST_WORD)  # what play leaves alone
         frame = row_at(work.frames, depth)
         frame[SOLVE] += 1
         frame[LAST_SLOT] = work.table.shape[0] - 1
