@@ -98,29 +98,69 @@ def to_come(state: Row) -> int:
 
 @rule
 def secured(state: Row) -> int:
-    """The counting cards that the winner of the trick is sure of; minus as many for pair 1.
+    """The counting cards that the winner's pair is sure of; minus as many where that is pair 1.
 
-    The leader, or who is winning and cannot be beaten any more, can go on with all cards that no
-    other hand beats. To so many tricks the others must give what counts when nothing else is left.
+    The winner is the leader, or who is winning and cannot be beaten any more.
     """
-    winner, late = state[SEAT], 0
+    winner = state[SEAT]
     if state[semerik.N_PLAYED]:
-        winner, late = state[semerik.BEST_SEAT], later(state) | state[semerik.HANDS + state[SEAT]]
-        if semerik.ABOVE[state[semerik.BEST]] & late:
+        winner = state[semerik.BEST_SEAT]
+        if semerik.ABOVE[state[semerik.BEST]] & (later(state) | state[semerik.HANDS + state[SEAT]]):
             return 0
-    hand = state[semerik.HANDS + winner]
-    rest = 0
-    for seat in range(semerik.N_SEATS):
-        rest |= state[semerik.HANDS + seat]
-    masters = sure(hand, rest & ~hand)
-    counting = COUNTING[state[semerik.ACES]]
-    units = n_bits((masters | state[semerik.TRICK]) & counting)
-    for seat in range(semerik.N_SEATS):
-        if seat != winner:
-            cards = state[semerik.HANDS + seat]
-            to_give = n_bits(masters) + n_bits(cards) - n_bits(hand)
-            units += max(to_give - n_bits(cards & ~counting), 0)
+    units = n_bits(state[semerik.TRICK] & COUNTING[state[semerik.ACES]])
+    units += sure_units(state, winner)
     return units if winner % semerik.N_PAIRS == 0 else -units
+
+
+@rule
+def sure_units(state: Row, leader: int) -> int:
+    """The counting cards, none of those on the table, that the pair of the next leader is sure of.
+
+    He goes on with his masters, the cards that no other hand beats, then with a card that a master
+    of his partner's takes, who goes on with those he kept. The others give the least they can.
+    """
+    counting = COUNTING[state[semerik.ACES]]
+    partner = (leader + semerik.N_PAIRS) % semerik.N_SEATS
+    hand = state[semerik.HANDS + leader]
+    masters = sure(hand, in_hands(state) & ~hand)
+    partners = reachable(state, hand, state[semerik.HANDS + partner])
+    n = n_bits(masters)
+    kept = min(n_bits(partners), n_bits(hand) - n)
+    units = n_bits(masters & counting)
+    units += least(kept, partners, counting) + least(kept, hand & ~masters, counting)
+    for seat in range(semerik.N_SEATS):
+        if seat != leader:
+            cards = state[semerik.HANDS + seat]
+            to_give = n + n_bits(cards) - n_bits(hand)  # one to this trick, if still to play
+            units += least(to_give if seat == partner else to_give + kept, cards, counting)
+    return units
+
+
+@rule
+def reachable(state: Row, hand: int, partners: int) -> int:
+    """The masters of a partner's hand, where `hand` has a card of the suit of one; else none."""
+    masters = sure(partners, in_hands(state) & ~partners)
+    if n_bits(partners) > n_bits(hand):
+        masters &= ~semerik.SUIT_OF[state[semerik.BEST]]  # he may have to play these first
+    for suit in range(semerik.N_SUITS):
+        if hand & semerik.SUIT[suit] and masters & semerik.SUIT[suit]:
+            return masters
+    return 0
+
+
+@rule
+def least(n: int, cards: int, counting: int) -> int:
+    """How many cards count, at least, among any `n` of `cards`."""
+    return max(n - n_bits(cards & ~counting), 0)
+
+
+@rule
+def in_hands(state: Row) -> int:
+    """The cards in all hands."""
+    cards = 0
+    for seat in range(semerik.N_SEATS):
+        cards |= state[semerik.HANDS + seat]
+    return cards
 
 
 @rule
