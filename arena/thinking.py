@@ -56,16 +56,18 @@ def measure_thinking(
         _time(match, agent, rows[:3])  # what is made at first use
         seconds, looked_at = _time(match, agent, rows)
         ms = np.array(seconds) * 1000
-        numbers = (float(value) for value in (np.median(ms), ms.mean(), np.percentile(ms, 95)))
+        median, ms95 = (float(np.percentile(ms, part)) for part in (50, 95))
+        n_players, looked_at_each = match.n_players(complete), looked_at / len(rows)
         found.append(
-            Thinking(agent.spec, game, match.n_players(complete), *numbers, looked_at / len(rows))
+            Thinking(agent.spec, game, n_players, median, float(ms.mean()), ms95, looked_at_each)
         )
     return found
 
 
 def _choices(game: Game, options: Mapping[str, Any], n: int) -> Row:
     """Tables (n, words) at which there is a choice."""
-    greedy, rng, found = make_agent("greedy", game), np.random.default_rng(0), []
+    greedy, rng = make_agent("greedy", game), np.random.default_rng(0)
+    found: list[Row] = []
     seed = 0
     while len(found) < n:
         row = game.new_row(options, seed)

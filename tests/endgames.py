@@ -7,6 +7,7 @@ import numba
 import numpy as np
 
 from tests.differential import random_options
+from trysim.agents.search.standing import standings_of
 from trysim.envs.games import Game
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.row import OVER, PHASE, PLAY, SEAT
@@ -50,6 +51,20 @@ def _play_deals(game: Game, row: Row, rng: random.Random, n: int) -> None:
 def _act(game: Game, row: Row, rng: random.Random) -> None:
     if row[PHASE] != OVER:
         game.kernels.step(row, rng.choice(game.legal_actions(row)))
+
+
+def standing_for(game: Game, row: Row) -> Any:
+    """A table of standings that is quickly made: who has more is better off, evenly."""
+    if game.name == "semerik":
+        target = int(row[game.words["option_target"]])
+        return np.subtract.outer(np.arange(target), np.arange(target)).ravel() * 0.7
+    if game.name == "semnadtsat":
+        return standings_of(game).of(row)
+    parts = []
+    for m in range(2, game.n_players_of(row) + 1):
+        counts = np.array(list(np.ndindex((7,) * m)))
+        parts.append((counts - counts.mean(1, keepdims=True)).ravel() / 10 - 1 / m)
+    return np.concatenate(parts)
 
 
 class BruteForce:

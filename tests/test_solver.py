@@ -7,14 +7,14 @@ import numba
 import numpy as np
 import pytest
 
-from tests.endgames import BruteForce, endgame
-from trysim.agents.search.solver import HOOKS, SOLVERS, new_workspace
+from tests.endgames import BruteForce, endgame, standing_for
+from trysim.agents.search.solver import SOLVERS, new_workspace
+from trysim.agents.search.standing import WORTHS
 from trysim.envs.games import GAMES
 
 N = 20 if numba.config.DISABLE_JIT else 300
 FULL_N = 10_000
 MAX_TRICKS = 2 if numba.config.DISABLE_JIT else 4
-STANDING = np.zeros(1)
 
 each_game = pytest.mark.parametrize("name", GAMES)
 
@@ -23,7 +23,7 @@ def solved(name, row, work=None):
     """The values of all actions; the row must not change."""
     game, before = GAMES[name], row.copy()
     values = np.zeros(game.n_actions)
-    SOLVERS[name](row, STANDING, values, work or new_workspace(game))
+    SOLVERS[name](row, standing_for(game, row), values, work or new_workspace(game))
     assert (row == before).all()
     return values
 
@@ -38,11 +38,14 @@ def most_tricks(name, rng):
 
 def compare(name, n, seed):
     game, rng = GAMES[name], random.Random(seed)
-    every_line, work = BruteForce(game, HOOKS[name].worth), new_workspace(game)
+    every_line, work = BruteForce(game, WORTHS[name].worth), new_workspace(game)
     for _ in range(n):
         options, tricks = most_tricks(name, rng)
         row = endgame(game, rng, tricks, **options)
-        values, expected = solved(name, row, work), every_line.values(row, STANDING)
+        values, expected = (
+            solved(name, row, work),
+            every_line.values(row, standing_for(game, row)),
+        )
         assert values == pytest.approx(expected, abs=1e-6, nan_ok=True), game.options_of(row)
 
 

@@ -6,7 +6,6 @@
 A solver plays on copies of the true row with the game's own `legal` and `apply`. What it must know
 besides, it asks the game's module beside this file (`hooks` in the templates below):
 
-    worth(state, standing, out)     what a finished deal is worth to each seat
     is_additive(state)              whether only what is still to be taken matters: *units*
     taken(state, seat)              units taken so far, by the seat or, with two sides, by side 0
     conclude(state, units)          end the deal with these units taken
@@ -18,12 +17,13 @@ with two sides also
 
     side(state, seat)               the seat's side, 0 or 1
     first_seat(state)               a seat of side 0
+    second_seat(state)              a seat of side 1
     to_come(state)                  units not taken yet
     secured(state)                  those that side 0 is sure of, or minus those of side 1
     first(state, cards, others)     the card to try first
 
-and where every seat plays for itself `gain(state, outcome, seat)`, how good an outcome is. In the
-hooks a state is a row of bare words, but for `worth`, which gets arrays.
+and where every seat plays for itself `gain(state, outcome, seat)`, how good an outcome is. What a
+finished deal is worth `worths` say. In the hooks a state is a row of bare words.
 
 Two sides: alpha-beta with a bar instead of a window (does side 0 get more than the bar?), asked
 again with other bars until the value is known. More: every seat chooses the outcome that is best
@@ -41,9 +41,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trysim.agents.search import semerik as semerik_hooks
-from trysim.agents.search import semnadtsat as semnadtsat_hooks
-from trysim.agents.search import sim_lystiv as sim_lystiv_hooks
+from trysim.agents.search import endgame_semerik as semerik_hooks
+from trysim.agents.search import endgame_semnadtsat as semnadtsat_hooks
+from trysim.agents.search import endgame_sim_lystiv as sim_lystiv_hooks
+from trysim.agents.search import worth_semerik
+from trysim.agents.search.standing import WORTHS
 from trysim.agents.search.words import copy_words, row_at
 from trysim.envs.engine import Floats
 from trysim.envs.games import Game
@@ -53,7 +55,8 @@ from trysim.envs.rules.jit import Row, specialise
 from trysim.envs.rules.row import NOBODY, SEAT
 
 rules: Any = semerik  # in the templates below: the game module they are compiled for
-hooks: Any = semerik_hooks  # … and what the solver has to know of it
+hooks: Any = semerik_hooks  # … what the solver has to know of it
+worths: Any = worth_semerik  # … and what its deals are worth
 
 Solver = Callable[[Row, Floats, Floats, "Workspace"], int]
 
@@ -299,14 +302,16 @@ def remember_bound(frame: Row, entry: Row) -> None:
 
 
 def side_worth(work: Workspace, standing: Floats) -> int:
-    """What the deal in the last row is worth to side 0, in grains."""
+    """How much more the deal in the last row is worth to side 0 than to side 1, in grains."""
     last = work.rows.shape[0] - 1
-    hooks.worth(work.rows[last], standing, work.worths)
-    return np.int64(np.round(work.worths[hooks.first_seat(row_at(work.rows, last))] / GRAIN))
+    worths.worth(work.rows[last], standing, work.worths)
+    end = row_at(work.rows, last)
+    ahead = work.worths[hooks.first_seat(end)] - work.worths[hooks.second_seat(end)]
+    return np.int64(np.round(ahead / GRAIN))
 
 
 def find_ends(work: Workspace, standing: Floats) -> bool:
-    """Write what every possible number of units is worth to side 0; whether more is never less."""
+    """Write how far every number of units puts side 0 ahead; whether more is never less."""
     root, end = row_at(work.rows, 0), row_at(work.rows, work.rows.shape[0] - 1)
     units, ends = row_at(work.outcomes, 0), row_at(work.ends, 0)
     least = hooks.taken(root, 0)
@@ -318,6 +323,16 @@ def find_ends(work: Workspace, standing: Floats) -> bool:
         if n > least and ends[n] < ends[n - 1]:
             return False
     return True
+
+
+def worth_of_units(work: Workspace, standing: Floats, units: int) -> float:
+    """What so many units for side 0 are worth to the seat to act."""
+    root, end = row_at(work.rows, 0), row_at(work.rows, work.rows.shape[0] - 1)
+    copy_all(root, end)
+    row_at(work.outcomes, 0)[0] = units
+    hooks.conclude(end, row_at(work.outcomes, 0))
+    worths.worth(work.rows[work.rows.shape[0] - 1], standing, work.worths)
+    return work.worths[root[SEAT]]
 
 
 def side_units(work: Workspace, standing: Floats, guess: int) -> int:
@@ -348,7 +363,7 @@ def last_alike(ends: Row, low: int, high: int, units: int) -> int:
 
 
 def side_value(work: Workspace, standing: Floats, guess: int) -> int:
-    """Side 0's worth, in grains, from the table at depth 1 on."""
+    """How far side 0 will be ahead, in grains, from the table at depth 1 on."""
     low, high = -_BIG, _BIG
     bar = guess - 1
     while low < high:
@@ -377,10 +392,11 @@ def solve_sides(state: Row, standing: Floats, values: Floats, work: Workspace) -
         todo &= ~actions
         if is_additive:
             guess = side_units(work, standing, guess)
-            write(actions, sign * work.ends[0, guess] * GRAIN, values)
+            write(actions, worth_of_units(work, standing, guess), values)
         else:
             guess = side_value(work, standing, guess)
-            write(actions, sign * guess * GRAIN, values)
+            both = work.worths[hooks.first_seat(root)] + work.worths[hooks.second_seat(root)]
+            write(actions, (both + sign * guess * GRAIN) / 2, values)  # the sum never changes
     return work.frames[:, NODES].sum()
 
 
@@ -472,7 +488,7 @@ def seat_units(end: Row, outcome: Row) -> None:
 
 def seat_worths(work: Workspace, standing: Floats, outcome: Row) -> None:
     """Write what the deal in the last row is worth to each seat, in grains."""
-    hooks.worth(work.rows[work.rows.shape[0] - 1], standing, work.worths)
+    worths.worth(work.rows[work.rows.shape[0] - 1], standing, work.worths)
     for seat in range(rules.N_SEATS):
         outcome[seat] = np.int64(np.round(work.worths[seat] / GRAIN))
 
@@ -544,7 +560,7 @@ _SHARED = (
 )  # fmt: skip
 _SIDES = (
     inherit, is_clear, open_side, recall_bound, take_bound, remember_bound, side_worth, reach,
-    find_ends, last_alike, side_units, side_value, solve_sides,
+    find_ends, worth_of_units, last_alike, side_units, side_value, solve_sides,
 )  # fmt: skip
 _SEATS = (
     prefers, take_outcome, recall_outcome, remember_outcome, seat_units, seat_worths, explore,
@@ -558,7 +574,7 @@ HOOKS: dict[str, Any] = {
 
 
 def _compiled(templates: Any, game: Any) -> Any:
-    return specialise(templates, rules=game, hooks=HOOKS[game.NAME])
+    return specialise(templates, rules=game, hooks=HOOKS[game.NAME], worths=WORTHS[game.NAME])
 
 
 SOLVERS: dict[str, Solver] = {

@@ -1,6 +1,5 @@
 """What the endgame solver has to know of Сім листів: two sides where two are left, else seats."""
 
-from trysim.envs.engine import Floats
 from trysim.envs.rules import sim_lystiv
 from trysim.envs.rules.bits import lowest, n_bits
 from trysim.envs.rules.jit import Row, rule
@@ -14,33 +13,6 @@ ENTRY_WORDS = 8  # of the solver's table: an outcome for each of five seats
 _TRICK_BITS = _SEAT_BITS = 3
 
 
-# Values -----------------------------------------------------------------------------------------
-@rule
-def worth(state: Row, standing: Floats, out: Floats) -> None:
-    """Write what the finished deal is worth to each seat; `out` (5,).
-
-    Tricks, at most seven, less the mean of those who were in the deal; the loser pays them one.
-    """
-    out[:] = 0
-    n = 0
-    total = 0.0
-    for seat in range(sim_lystiv.n_players(state)):
-        if was_in(state, seat):
-            n += 1
-            out[seat] = float(min(state[sim_lystiv.COUNTS + seat], sim_lystiv.TRICKS_TO_LEAVE))
-            out[seat] -= state[sim_lystiv.LOSER] == seat
-            total += out[seat]
-    for seat in range(sim_lystiv.n_players(state)):
-        if was_in(state, seat):
-            out[seat] -= total / n
-
-
-@rule
-def was_in(state: Row, seat: int) -> bool:
-    """Whether the seat took part in the deal."""
-    return state[sim_lystiv.HANDS + seat] | state[sim_lystiv.PLAYED + seat] != 0
-
-
 # Sides and units --------------------------------------------------------------------------------
 @rule
 def is_two_sided(state: Row) -> bool:
@@ -48,6 +20,12 @@ def is_two_sided(state: Row) -> bool:
     if state[sim_lystiv.N_ACTIVE] != 2:
         return False
     return state[sim_lystiv.ALL_OUT] != sim_lystiv.ALL_OUT_NO_LOSER or not can_all_leave(state)
+
+
+@rule
+def was_in(state: Row, seat: int) -> bool:
+    """Whether the seat took part in the deal."""
+    return state[sim_lystiv.HANDS + seat] | state[sim_lystiv.PLAYED + seat] != 0
 
 
 @rule
@@ -68,6 +46,15 @@ def first_seat(state: Row) -> int:
     seat = 0
     while not was_in(state, seat):
         seat += 1
+    return seat
+
+
+@rule
+def second_seat(state: Row) -> int:
+    """The highest seat that took part in the deal: side 1 where there are two."""
+    seat = sim_lystiv.n_players(state) - 1
+    while not was_in(state, seat):
+        seat -= 1
     return seat
 
 

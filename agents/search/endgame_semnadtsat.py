@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from trysim.envs.engine import Floats
 from trysim.envs.rules import semnadtsat
 from trysim.envs.rules.bits import lowest
 from trysim.envs.rules.jit import Row, rule
@@ -22,18 +21,6 @@ LIKE = np.array(
     np.int64,
 )  # the cards of its suit that count as much
 _POINT_BITS = 6
-
-
-# Values -----------------------------------------------------------------------------------------
-@rule
-def worth(state: Row, standing: Floats, out: Floats) -> None:
-    """Write what the finished deal is worth to each seat; `out` (5,)."""
-    n = semnadtsat.n_players(state)
-    total = 0
-    for seat in range(n):
-        total += state[semnadtsat.SCORE + seat]
-    for seat in range(n):
-        out[seat] = state[semnadtsat.SCORE + seat] - total / n
 
 
 # Units ------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from trysim.envs.engine import Floats
 from trysim.envs.rules import semerik
 from trysim.envs.rules.bits import lowest, n_bits
 from trysim.envs.rules.jit import Row, rule
@@ -34,15 +33,6 @@ LIKE = np.array([[_alike(a, card) for card in range(semerik.N_CARDS)] for a in r
 _FIGURE_BITS, _ACE_BITS, _TRICK_BITS = 5, 3, 4
 
 
-# Values -----------------------------------------------------------------------------------------
-@rule
-def worth(state: Row, standing: Floats, out: Floats) -> None:
-    """Write what the finished deal is worth to each seat; `out` (4,)."""
-    ahead = float(state[semerik.SCORE] - state[semerik.SCORE + 1])
-    for seat in range(semerik.N_SEATS):
-        out[seat] = ahead if seat % semerik.N_PAIRS == 0 else -ahead
-
-
 # Sides and units --------------------------------------------------------------------------------
 @rule
 def is_two_sided(state: Row) -> bool:
@@ -54,6 +44,12 @@ def is_two_sided(state: Row) -> bool:
 def first_seat(state: Row) -> int:
     """A seat of side 0."""
     return 0
+
+
+@rule
+def second_seat(state: Row) -> int:
+    """A seat of side 1."""
+    return 1
 
 
 @rule
