@@ -321,6 +321,15 @@ def arena_command(folder, workers, deals=1200):
     return [sys.executable, "-m", "trysim", *words]
 
 
+def wait_for_lines(journal, n, process, seconds=120):
+    """Until a running process has written so many lines."""
+    end = time.monotonic() + seconds
+    while not journal.exists() or journal.read_bytes().count(b"\n") < n:
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole") / "x"
@@ -336,11 +345,7 @@ def test_a_killed_comparison_goes_on(tmp_path, uninterrupted, workers):
     journal = tmp_path / "x" / "journal.jsonl"
     for lines in (4, 9):
         started = subprocess.Popen(arena_command(tmp_path / "x", workers), stderr=subprocess.PIPE)
-        end = time.monotonic() + 60
-        while not journal.exists() or journal.read_bytes().count(b"\n") < lines:
-            assert started.poll() is None
-            assert time.monotonic() < end
-            time.sleep(0.005)
+        wait_for_lines(journal, lines, started)
         started.send_signal(signal.SIGKILL)
         started.communicate(timeout=60)
         assert not (tmp_path / "x" / "comparison.json").exists()
@@ -359,13 +364,11 @@ def test_a_killed_comparison_goes_on(tmp_path, uninterrupted, workers):
 def test_ctrl_c_says_what_is_kept(tmp_path):
     words = arena_command(tmp_path / "x", 1, deals=10**6)
     started = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-    while not (tmp_path / "x" / "journal.jsonl").exists():
-        assert started.poll() is None
-        time.sleep(0.02)
-    time.sleep(0.5)
+    wait_for_lines(tmp_path / "x" / "journal.jsonl", 4, started)
     started.send_signal(signal.SIGINT)
     _, errors = started.communicate(timeout=60)
-    assert started.returncode == 130
+    # Python ends by the signal itself if that came while it executed a text, as dataclasses do.
+    assert started.returncode in (130, -signal.SIGINT)
     kept, stopped = errors.splitlines()[-2:]
     assert kept == f"trysim: what is played is kept in {tmp_path / 'x'}; the same command goes on"
     assert stopped == "trysim: stopped"
