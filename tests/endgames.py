@@ -7,6 +7,7 @@ import numba
 import numpy as np
 
 from tests.differential import random_options
+from trysim.agents.search import worth_sim_lystiv
 from trysim.agents.search.standing import standings_of
 from trysim.envs.games import Game
 from trysim.envs.rules.jit import Row
@@ -60,10 +61,12 @@ def standing_for(game: Game, row: Row) -> Any:
         return np.subtract.outer(np.arange(target), np.arange(target)).ravel() * 0.7
     if game.name == "semnadtsat":
         return standings_of(game).of(row)
-    parts = []
-    for m in range(2, game.n_players_of(row) + 1):
+    n, parts = game.n_players_of(row), []
+    both = worth_sim_lystiv.worth_of_place(row, n - 2) + worth_sim_lystiv.worth_of_loser(row)
+    for m in range(2, n + 1):
         counts = np.array(list(np.ndindex((7,) * m)))
-        parts.append((counts - counts.mean(1, keepdims=True)).ravel() / 10 - 1 / m)
+        ahead = (counts - counts.mean(1, keepdims=True)).ravel() / 10
+        parts.append(ahead + both / 2)  # of two left one will lose
     return np.concatenate(parts)
 
 

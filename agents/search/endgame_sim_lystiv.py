@@ -19,7 +19,7 @@ def is_two_sided(state: Row) -> bool:
     """Whether the deal is a game of two sides, one's worth being the other's loss."""
     if state[sim_lystiv.N_ACTIVE] != 2:
         return False
-    return state[sim_lystiv.ALL_OUT] != sim_lystiv.ALL_OUT_NO_LOSER or not can_all_leave(state)
+    return state[sim_lystiv.ALL_OUT] == sim_lystiv.ALL_OUT_RACE or not can_all_leave(state)
 
 
 @rule
