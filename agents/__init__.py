@@ -44,10 +44,10 @@ SPECS = {
     "greedy": Spec("greedy", "a simple rule player", lambda game, a, s: RulePlayer("greedy", game)),
     "expert": Spec("expert", "a strong rule player", lambda game, a, s: RulePlayer("expert", game)),
     "pimc": Spec(
-        "pimc[:worlds=N,rollout=AGENT,ms=T,silence=yes]",
+        "pimc[:worlds=N,rollout=AGENT,endgame=K,ms=T,silence=yes]",
         "tries every action in N worlds that agree with what it knows",
         lambda game, a, s: make_pimc(game, s, make_agent),
-        settings=("worlds", "rollout", "ms", "silence"),
+        settings=("worlds", "rollout", "endgame", "ms", "silence"),
     ),
     "ismcts": Spec(
         "ismcts[:iterations=N,rollout=PLAYER,ms=T,silence=yes]",

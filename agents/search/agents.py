@@ -12,6 +12,7 @@ import numpy.typing as npt
 from trysim.agents.rule_players import PLAYERS
 from trysim.agents.search import ismcts, oracle, pimc
 from trysim.agents.search.played_out import PlayedOutBy
+from trysim.agents.search.solver import MAX_TRICKS, SOLVERS, new_workspace
 from trysim.agents.search.standing import WORTHS, standings_of
 from trysim.envs.decisions import Agent, Decisions
 from trysim.envs.games import BadInput, Game
@@ -37,11 +38,13 @@ class SearchAgent:
         n: int,
         ms: float | None = None,
         silence: bool = False,
+        endgame: int = 0,
         sees_all_hands: bool = False,
     ) -> None:
         self.spec, self.sees_all_hands = spec, sees_all_hands
         self.n_searched = self.n_looked_at = 0
         self._kernels, self._n, self._ms, self._silence = kernels, n, ms, silence
+        self._endgame, self._work = endgame, new_workspace(game)
         self._standings = standings_of(game)
         game.compile()  # first, so that it tells of itself
         compile_once(f"{spec.partition(':')[0]}_{kernels.NAME}", lambda: self._try_out(game), pimc)
@@ -79,6 +82,8 @@ class SearchAgent:
             self._silence,
             standings,
             which,
+            self._endgame,
+            self._work,
             actions,
         )
         self.n_searched += n_searched
@@ -103,6 +108,7 @@ class PimcSettings:
 
     worlds: int = 100
     rollout: str = "expert"
+    endgame: int = 0
     ms: float | None = None
     silence: bool = False
 
@@ -133,6 +139,13 @@ def _whole(text: str) -> int:
     return number
 
 
+def _tricks(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= MAX_TRICKS:
+        raise ValueError
+    return number
+
+
 def _positive(text: str) -> float:
     number = float(text)
     if not 0 < number < 1e9:
@@ -151,6 +164,7 @@ def _rollout(text: str) -> str:
 
 
 _READERS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "endgame": (_tricks, f"whole numbers from 0 to {MAX_TRICKS}"),
     "worlds": (_whole, "whole numbers from 1"),
     "iterations": (_whole, "whole numbers from 1"),
     "ms": (_positive, "milliseconds above 0"),
@@ -190,10 +204,13 @@ def make_pimc(
     it = _read("pimc", given, PimcSettings)
     kernels: Any
     if it.rollout in PLAYERS:
-        kernels = _kernels(pimc, game, it.rollout, SAMPLERS[game.name])
+        sampler = SAMPLERS[game.name]
+        with_solver = SimpleNamespace(**vars(sampler), solve=SOLVERS[game.name])
+        kernels = _kernels(pimc, game, it.rollout, with_solver)
     else:
         kernels = PlayedOutBy(game, make_agent(it.rollout, game))
-    return SearchAgent(_spec("pimc", it, "worlds"), game, kernels, it.worlds, it.ms, it.silence)
+    spec = _spec("pimc", it, "worlds")
+    return SearchAgent(spec, game, kernels, it.worlds, it.ms, it.silence, it.endgame)
 
 
 def make_ismcts(game: Game, given: Mapping[str, str]) -> SearchAgent:

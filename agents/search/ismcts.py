@@ -16,6 +16,7 @@ import numpy.typing as npt
 from trysim.agents import rule_players
 from trysim.agents.search import worth_semerik
 from trysim.agents.search.pimc import best_action, is_searched
+from trysim.agents.search.solver import Workspace
 from trysim.agents.search.standing import play_deal_out
 from trysim.envs.engine import below, next_word, random_bits
 from trysim.envs.rules import semerik
@@ -118,6 +119,8 @@ def choose_all(
     silence: bool,
     standings: Floats,
     which: Row,
+    endgame: int,
+    work: Workspace,
     out: Row,
 ) -> int:
     """Write an action for each decision (N,), the one most often taken in `n` iterations.

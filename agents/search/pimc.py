@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from trysim.agents import rule_players
 from trysim.agents.search import worth_semerik
+from trysim.agents.search.solver import Workspace, solve
 from trysim.agents.search.standing import play_deal_out
 from trysim.envs.engine import next_word
 from trysim.envs.rules import semerik
-from trysim.envs.rules.bits import lowest
+from trysim.envs.rules.bits import lowest, n_bits
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.row import NAME_TRUMP, PHASE, PLAY, SEAT
 from trysim.envs.worlds.sampler import PLAN_WORDS, draw_world, plan_worlds, weigh
@@ -26,31 +27,49 @@ worths: Any = worth_semerik
 
 Floats = npt.NDArray[np.float64]
 
+
 _SAME = 1e-9  # a difference that rounding can make
 
 
-def add_worths(view: Row, n: int, silence: bool, word: int, standing: Floats, sums: Floats) -> int:
+def add_worths(
+    view: Row,
+    n: int,
+    silence: bool,
+    word: int,
+    standing: Floats,
+    endgame: int,
+    work: Workspace,
+    sums: Floats,
+) -> int:
     """Add to every legal action's sum (actions,) what it is worth in `n` worlds.
 
-    Returns the advanced random word.
+    Returns the advanced random word. With at most `endgame` tricks left, worlds are solved exactly.
     """
     me, legal = view[SEAT], rules.legal(view)
+    is_solved = view[PHASE] == PLAY and n_bits(view[rules.HANDS + me]) <= endgame
     world, trial = np.empty_like(view), np.empty_like(view)
     outcome = np.zeros(rules.N_SEATS, np.float64)
+    values = np.empty(rules.N_ACTIONS, np.float64)
     plan, nothing = np.empty(PLAN_WORDS, np.int64), np.zeros(rules.N_SEATS, np.int64)
     table = np.empty(plan_worlds(view, me, silence, nothing, plan), np.float64)
     weigh(view, me, plan, table)
     for _ in range(n):
         word = draw_world(view, me, silence, plan, table, word, world)
+        if is_solved:
+            solve(world, standing, values, work)
         actions = legal
         while actions:
+            action = lowest(actions)
+            actions &= actions - 1
+            if is_solved:
+                sums[action] += values[action]
+                continue
             for place in range(world.size):
                 trial[place] = world[place]
-            rules.apply(trial, lowest(actions))
+            rules.apply(trial, action)
             play_deal_out(trial, word)  # the same luck for every action
             worths.worth(trial, standing, outcome)
-            sums[lowest(actions)] += outcome[me]
-            actions &= actions - 1
+            sums[action] += outcome[me]
     return word
 
 
@@ -77,11 +96,14 @@ def choose_all(
     silence: bool,
     standings: Floats,
     which: Row,
+    endgame: int,
+    work: Workspace,
     out: Row,
 ) -> int:
     """Write an action for each decision (N,) from `n` worlds; how many were searched.
 
-    `which` (N,) is the row of `standings` that belongs to its options.
+    `endgame` tricks at the end of a deal are solved exactly; `which` (N,) is the row of `standings`
+    that belongs to a decision's options.
     """
     n_searched = 0
     sums = np.empty(rules.N_ACTIONS, np.float64)
@@ -89,7 +111,9 @@ def choose_all(
         out[i] = player.choose(views[i], legal[i], words[i])
         if is_searched(views[i], legal[i]):
             sums[:] = 0
-            add_worths(views[i], n, silence, next_word(words[i]), standings[which[i]], sums)
+            word = next_word(words[i])
+            standing = standings[which[i]]
+            add_worths(views[i], n, silence, word, standing, endgame, work, sums)
             out[i] = best_action(legal[i], sums, out[i])
             n_searched += 1
     return n_searched

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from trysim.agents.search import worth_semerik
 from trysim.agents.search.pimc import best_action, is_searched
+from trysim.agents.search.solver import SOLVERS, Workspace
 from trysim.agents.search.standing import WORTHS
 from trysim.envs.decisions import Agent, Decisions, decide
 from trysim.envs.games import Game
@@ -56,13 +57,22 @@ class PlayedOutBy:
         silence: bool,
         standings: Floats,
         which: Row,
+        endgame: int,
+        work: Workspace,
         out: Row,
     ) -> int:
         """Write an action for each decision (N,) from `n` worlds; how many were searched."""
         out[:] = self._agent.act(Decisions(self._game, views, legal, words))
         searched = [i for i in range(len(legal)) if self._kernels.is_searched(views[i], legal[i])]
         for i in searched:
-            sums = self._sums(views[i], int(words[i]), n, silence, standings[which[i]])
+            standing = standings[which[i]]
+            if (
+                views[i, PHASE] == PLAY
+                and len(self._game.hands(views[i])[views[i, SEAT]]) <= endgame
+            ):
+                sums = self._solved(views[i], int(words[i]), n, silence, standing, work)
+            else:
+                sums = self._sums(views[i], int(words[i]), n, silence, standing)
             out[i] = self._kernels.best_action(legal[i], sums, out[i])
         return len(searched)
 
@@ -77,6 +87,19 @@ class PlayedOutBy:
         self._play_out(rows, word, len(legal))
         sums = np.zeros(game.n_actions)
         self._kernels.add_worths_of(rows, first, me, standing, sums)
+        return sums
+
+    def _solved(
+        self, view: Row, word: int, n: int, silence: bool, standing: Floats, work: Workspace
+    ) -> Floats:
+        """What every action is worth in `n` worlds together under best play (actions,)."""
+        game, me = self._game, int(view[SEAT])
+        worlds = np.empty((n, view.size), np.int64)
+        SAMPLERS[game.name].draw_worlds(view, me, silence, word, worlds)
+        sums, values = np.zeros((2, game.n_actions))
+        for world in worlds:
+            SOLVERS[game.name](world, standing, values, work)
+            sums += values
         return sums
 
     def _play_out(self, rows: Row, word: int, n_alike: int) -> None:

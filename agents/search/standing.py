@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from trysim.agents.rule_players import PLAYERS
 from trysim.agents.search import worth_semerik, worth_semnadtsat, worth_sim_lystiv
-from trysim.envs.engine import next_word
+from trysim.envs.engine import next_word, settle
 from trysim.envs.games import Game, game_named
 from trysim.envs.rules import semerik
 from trysim.envs.rules.bits import lowest
@@ -32,10 +32,6 @@ WORTHS: dict[str, ModuleType] = {
     "semerik": worth_semerik,
 }
 _SEED = 17
-
-
-def settle(state: Row) -> None:
-    """Stands for the engine's function of the game."""
 
 
 def play_deal_out(state: Row, word: int) -> int:
