@@ -222,7 +222,7 @@ def reach(work: Workspace, standing: Floats, bar: int) -> int:
         elif depth > 1:
             depth -= 1
         else:
-            return frame[BEST]
+            return bound_of(frame, row_at(frames, 0), ends)
         is_new = not settled
 
 
@@ -277,14 +277,19 @@ def recall_bound(frame: Row, entry: Row) -> bool:
 
 def take_bound(frame: Row, after: Row, ends: Row) -> bool:
     """Take the bound of the card last tried in; whether that settles the position."""
-    bound = after[BEST]
-    if after[IS_ADDITIVE] and not frame[IS_ADDITIVE]:
-        bound = ends[bound]
+    bound = bound_of(after, frame, ends)
     if frame[IS_LOW]:
         frame[BEST] = min(frame[BEST], bound)
     else:
         frame[BEST] = max(frame[BEST], bound)
     return frame[TODO] == 0 or (frame[BEST] > frame[BAR]) != (frame[IS_LOW] != 0)
+
+
+def bound_of(frame: Row, before: Row, ends: Row) -> int:
+    """The bound of a position in the terms of the position before: units, or grains of worth."""
+    if frame[IS_ADDITIVE] and not before[IS_ADDITIVE]:
+        return ends[frame[BEST]]
+    return frame[BEST]
 
 
 def remember_bound(frame: Row, entry: Row) -> None:
@@ -543,8 +548,8 @@ _SHARED = (
     is_of, play_next, begin, play_root, write,
 )  # fmt: skip
 _SIDES = (
-    inherit, is_clear, open_side, recall_bound, take_bound, remember_bound, side_worth, reach,
-    find_ends, last_alike, side_units, side_value, solve_sides,
+    inherit, is_clear, open_side, recall_bound, bound_of, take_bound, remember_bound, side_worth,
+    reach, find_ends, last_alike, side_units, side_value, solve_sides,
 )  # fmt: skip
 _SEATS = (
     prefers, take_outcome, recall_outcome, remember_outcome, seat_units, seat_worths, explore,
