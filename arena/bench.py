@@ -21,7 +21,7 @@ import platform
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module, util
 from pathlib import Path
@@ -33,6 +33,7 @@ from rich.console import Console
 from rich.table import Table
 
 from trysim.arena.report import LIBRARIES, checked_file, new_file, progress, versions
+from trysim.arena.thinking import measure_thinking, thinking_table
 from trysim.envs.batch import BatchEnv
 from trysim.envs.engine import MASK_WORDS
 from trysim.envs.games import GAMES, Game
@@ -60,13 +61,27 @@ class Measurement:
     repeats: int
 
 
-def run(peers: bool, json_path: Path | None, rounds: int = ROUNDS, seconds: float = SECONDS) -> int:
-    """Measure everything, print a table and write JSON; the command's exit status."""
+def run(
+    peers: bool,
+    json_path: Path | None,
+    rounds: int = ROUNDS,
+    seconds: float = SECONDS,
+    agents: Sequence[str] = (),
+) -> int:
+    """Measure all layers, or the `agents` if there are any; the command's exit status.
+
+    Prints a table and writes JSON.
+    """
     if json_path is not None:
         checked_file(json_path)
     console = Console(highlight=False)
-    rows = measure(peers, rounds, seconds) + list(_training(console))
-    console.print(_table(rows))
+    rows: list[Any]
+    if agents:
+        rows = [row for game in GAMES for row in measure_thinking(game, agents)]
+        console.print(thinking_table(rows))
+    else:
+        rows = measure(peers, rounds, seconds) + list(_training(console))
+        console.print(_table(rows))
     if json_path is not None:
         with new_file(json_path) as file:
             file.write(json.dumps(_as_json(rows), indent=2) + "\n")
@@ -294,7 +309,7 @@ def _table(rows: list[Measurement]) -> Table:
     return table
 
 
-def _as_json(rows: list[Measurement]) -> dict[str, Any]:
+def _as_json(rows: list[Any]) -> dict[str, Any]:
     libraries = (*LIBRARIES, "pettingzoo", "gymnasium", "stable-baselines3", "open_spiel")
     return {
         "machine": {"cpu": _cpu(), "cores": os.cpu_count(), "system": platform.platform()},

@@ -44,12 +44,12 @@ def measure_thinking(
     game: str,
     specs: Sequence[str],
     options: Mapping[str, Any] | None = None,
-    n: int = N_DECISIONS,
+    n: int | None = None,
 ) -> list[Thinking]:
-    """Time every agent over the same `n` choices from all parts of greedy matches."""
+    """Time every agent over the same `n` choices (200) from all parts of greedy matches."""
     match = game_named(game)
     complete = match.complete_options(options or {})
-    rows = _choices(match, complete, n)
+    rows = _choices(match, complete, n or N_DECISIONS)
     found = []
     for spec in specs:
         agent = make_agent(spec, match)

@@ -10,7 +10,7 @@ import pytest
 
 import trysim.train
 from trysim import __version__
-from trysim.arena import bench
+from trysim.arena import bench, thinking
 from trysim.cli import main
 from trysim.envs.games import GAMES
 
@@ -219,6 +219,18 @@ def test_train_gets_what_was_typed(capsys, monkeypatch, words, given):
     monkeypatch.setattr(trysim.train, "run", train)
     assert run(capsys, "train", *words).status == 0
     assert calls == [given]
+
+
+def test_bench_of_agents(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(thinking, "N_DECISIONS", 6)
+    file = tmp_path / "bench.json"
+    assert main(["bench", "--agents", "greedy", "pimc:worlds=4", "--json", str(file)]) == 0
+    assert "pimc:worlds=4" in capsys.readouterr().out
+    rows = json.loads(file.read_text())["rows"]
+    assert {row["game"] for row in rows} == set(GAMES)
+    assert all(0 < row["median_ms"] <= row["ms95"] for row in rows)
+    assert {row["looked_at"] for row in rows if row["agent"] == "greedy"} == {0}
+    assert {row["looked_at"] for row in rows if row["agent"] != "greedy"} == {4}
 
 
 def test_bench(capsys, tmp_path, monkeypatch):

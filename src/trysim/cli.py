@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from trysim.envs.games import Game
 
 OK, BAD_RECORD, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
-_AGENTS = "random, greedy, expert, policy:DIR, sb3:FILE.zip"
+_AGENTS = "random, greedy, expert, pimc:worlds=N, ismcts:iterations=N, policy:DIR, sb3:FILE.zip"
+    "random, greedy, expert, pimc:worlds=100, ismcts:iterations=1000, policy:DIR, sb3:FILE.zip"
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -229,6 +231,13 @@ def _add_bench(subcommands: Any) -> None:
         "measure how fast the games run on this machine, layer by layer",
         "trysim bench",
         "trysim bench --peers --json bench.json",
+        "trysim bench --agents expert pimc:worlds=100 ismcts:ms=5",
+    )
+    parser.add_argument(
+        "--agents",
+        nargs="+",
+        metavar="SPEC",
+        help="measure instead how long these agents take to decide, in every game",
     )
     parser.add_argument(
         "--peers", action="store_true", help="measure OpenSpiel's hearts too, if it is installed"
@@ -433,7 +442,8 @@ def _compare(arguments: Namespace) -> "Comparison":
 def _bench(arguments: Namespace) -> int:
     from trysim.arena.bench import run
 
-    return run(arguments.peers, None if arguments.json is None else Path(arguments.json))
+    path = None if arguments.json is None else Path(arguments.json)
+    return run(arguments.peers, path, agents=arguments.agents or ())
 
 
 _COMMANDS: dict[str, Callable[[Namespace], int]] = {
