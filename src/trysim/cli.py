@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 OK, BAD_RECORD, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
 _AGENTS = "random, greedy, expert, pimc:worlds=N, ismcts:iterations=N, policy:DIR, sb3:FILE.zip"
-    "random, greedy, expert, pimc:worlds=100, ismcts:iterations=1000, policy:DIR, sb3:FILE.zip"
-)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
