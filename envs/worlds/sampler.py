@@ -472,7 +472,7 @@ def draw_with_care(view: Row, me: int, silence: bool, word: int, world: Row) -> 
             return word
         cards = facts.contradiction(world, seat, silence) & ~facts.certain(view, seat)
         word = next_word(word)
-        barred[seat] |= pick(cards, below(random_bits(word), n_bits(cards)))
+        barred[seat] |= 1 << pick(cards, below(random_bits(word), n_bits(cards)))
 
 
 def draw_worlds(view: Row, me: int, silence: bool, word: int, out: Row) -> float:
