@@ -168,7 +168,7 @@ def find_kinds(plan: Row, cards: int) -> None:
     plan[FREE] = _cards_of_kind(plan, cards, everywhere)
     rest = cards & ~plan[FREE]
     places = 0
-    while rest and places < 1 << n:
+    while rest and places < (1 << n) - 1:  # what may lie nowhere is of no kind
         places += 1
         of_kind = _cards_of_kind(plan, rest, places)
         if of_kind:
