@@ -228,14 +228,20 @@ def test_bad_input_is_named(change, message):
         compare(**given | change)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-@pytest.mark.parametrize(
-    ("whole_group", "seconds"), [(False, 4), (True, 2), (True, 1), (True, 1.5)]
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/task").is_dir(), reason="reads Linux's /proc for a process's children"
 )
-def test_ctrl_c_stops_everything(whole_group, seconds):
+
+
+@needs_proc
+@pytest.mark.parametrize("whole_group", [False, True])
+@pytest.mark.parametrize(("n_children", "seconds"), [(1, 0), (2, 0), (3, 2)])
+def test_ctrl_c_stops_everything(whole_group, n_children, seconds):
+    """Also while the workers are starting: their tracker is the first child."""
     command = [sys.executable, "-m", "trysim", "arena", "semerik", "--agents", "random", "greedy"]
     command += ["--deals", "1000000", "--workers", "2"]
     started = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    wait_until(lambda: len(children(started.pid)) >= n_children)
     time.sleep(seconds)
     send = os.killpg if whole_group else os.kill
     send(started.pid, signal.SIGINT)
@@ -251,7 +257,7 @@ def children(pid):
     return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads Linux's /proc")
+@needs_proc
 def test_workers_end_with_a_killed_parent():
     command = [sys.executable, "-m", "trysim", "arena", "semerik", "--agents", "random", "greedy"]
     command += ["--deals", "1000000", "--workers", "2"]
