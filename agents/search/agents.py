@@ -95,7 +95,7 @@ class SearchAgent:
         row = game.new_row({}, 0)
         game.kernels.begin(row)
         game.kernels.settle(row)
-        view = game.view(row, int(row[SEAT]))[None]
+        view = (row if self.sees_all_hands else game.view(row, int(row[SEAT])))[None]
         standings, which = self._standings.of_all(view)
         legal = np.array([game.kernels.legal(row)])
         self._choose(Decisions(game, view, legal, legal), 1, standings, which)
