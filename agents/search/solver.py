@@ -69,8 +69,8 @@ _NONE, _SOME = 0, 1  # as the best of a frame, where outcomes are kept: whether 
 # Words of an entry of the table: its key, then two bounds or the outcome of every seat
 CARDS, CONTEXT, LOW, HIGH = range(4)
 # Words of a frame: the same key and its place in the table, then how far the search is
-SLOT, BEST, BAR, BASE, TODO, REST, IS_LOW, IS_ADDITIVE, HAS_ENDS, SOLVE, LAST_SLOT, NODES = range(
-    2, 14
+SLOT, BEST, BAR, BASE, UNTRIED, REST, IS_LOW, IS_ADDITIVE, HAS_ENDS, SOLVE, LAST_SLOT, NODES = (
+    range(2, 14)
 )
 N_FRAME = 14
 _LEADER_SHIFT, _CONTEXT_BITS = 55, 40
@@ -162,7 +162,7 @@ def play_out(source: Row, state: Row) -> None:
 def open_frame(state: Row, frame: Row) -> None:
     """Begin with a position: note what is to be tried, and between tricks the key."""
     frame[REST] = others(state)
-    frame[TODO] = rules.legal(state)
+    frame[UNTRIED] = rules.legal(state)
     if is_leading(state):
         set_key(state, frame)
 
@@ -184,8 +184,8 @@ def is_of(entry: Row, frame: Row) -> bool:
 
 def play_next(state: Row, frame: Row, after: Row) -> None:
     """Play the next card to try on `after`; the cards alike need not be tried."""
-    card = hooks.first(state, frame[TODO], frame[REST])
-    frame[TODO] &= ~alike(state, card, frame[TODO], frame[REST])
+    card = hooks.first(state, frame[UNTRIED], frame[REST])
+    frame[UNTRIED] &= ~alike(state, card, frame[UNTRIED], frame[REST])
     copy_deal(state, after)
     rules.apply(after, card)
 
@@ -285,7 +285,7 @@ def take_bound(frame: Row, after: Row, ends: Row) -> bool:
         frame[BEST] = min(frame[BEST], bound)
     else:
         frame[BEST] = max(frame[BEST], bound)
-    return frame[TODO] == 0 or (frame[BEST] > frame[BAR]) != (frame[IS_LOW] != 0)
+    return frame[UNTRIED] == 0 or (frame[BEST] > frame[BAR]) != (frame[IS_LOW] != 0)
 
 
 def bound_of(frame: Row, before: Row, ends: Row) -> int:
@@ -451,7 +451,7 @@ def take_outcome(state: Row, frame: Row, outcome: Row, new: Row) -> bool:
         frame[BEST] = _SOME
         for seat in range(rules.N_SEATS):
             outcome[seat] = new[seat]
-    return frame[TODO] == 0
+    return frame[UNTRIED] == 0
 
 
 def prefers(state: Row, seat: int, new: Row, old: Row) -> bool:
