@@ -13,6 +13,7 @@ import time
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
@@ -68,13 +69,13 @@ def test_deals(done):
     seats = [f"seat_{k}" for k in range(4)]
     assert table.column_names == ["a", "b", "deal", "value", *seats, "control"]
     assert table.num_rows == 3 * 24
-    rows = table.to_pandas()
     for pair in done.comparison.pairs:
-        mine = rows[(rows.a == pair.a) & (rows.b == pair.b)]
-        assert mine.deal.tolist() == [*range(24)]
-        assert mine.value.mean() == pytest.approx(pair.mean)
-        assert mine.value.std() == pytest.approx(pair.sd)
-        assert mine[seats].mean().tolist() == pytest.approx(pair.per_seat)
+        mine = table.filter((pc.field("a") == pair.a) & (pc.field("b") == pair.b))
+        assert mine["deal"].to_pylist() == [*range(24)]
+        assert pc.mean(mine["value"]).as_py() == pytest.approx(pair.mean)
+        assert pc.stddev(mine["value"], ddof=1).as_py() == pytest.approx(pair.sd)
+        per_seat = [pc.mean(mine[seat]).as_py() for seat in seats]
+        assert per_seat == pytest.approx(pair.per_seat)
     about = json.loads(table.schema.metadata[b"trysim-comparison"])
     assert about == json.loads(done.comparison.to_json())
 
