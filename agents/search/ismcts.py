@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trysim.agents import rule_players
-from trysim.agents.search import worth_semerik
-from trysim.agents.search.pimc import best_action, is_searched
+from trysim.agents.search import choosing, worth_semerik
 from trysim.agents.search.solver import Workspace
 from trysim.agents.search.standing import play_deal_out
 from trysim.envs.engine import below, next_word, random_bits
@@ -26,7 +24,6 @@ from trysim.envs.rules.row import NAME_TRUMP, PHASE, PLAY, SEAT
 from trysim.envs.worlds.sampler import PLAN_WORDS, draw_world, plan_worlds, weigh
 
 rules: Any = semerik  # in the templates below: the modules they are compiled for
-player: Any = rule_players.PLAYERS["expert"]["semerik"]
 worths: Any = worth_semerik
 
 Floats = npt.NDArray[np.float64]
@@ -63,23 +60,33 @@ def best_child(
     return best
 
 
-def grow(
-    view: Row, iterations: int, silence: bool, word: int, standing: Floats, sums_of: Floats
-) -> int:
-    """Write how often each legal action was taken (actions,); the advanced random word."""
+def look_ahead(
+    view: Row,
+    n: int,
+    silence: bool,
+    word: int,
+    standing: Floats,
+    endgame: int,
+    work: Workspace,
+    scores: Floats,
+) -> None:
+    """Write to every legal action's score (actions,) how often `n` iterations took it.
+
+    The tree is its own search of the endgame: `endgame` and `work` serve `pimc` alone.
+    """
     me = view[SEAT]
     world = np.empty_like(view)
     outcome = np.zeros(rules.N_SEATS, np.float64)
     plan, nothing = np.empty(PLAN_WORDS, np.int64), np.zeros(rules.N_SEATS, np.int64)
     table = np.empty(plan_worlds(view, me, silence, nothing, plan), np.float64)
     weigh(view, me, plan, table)
-    children = np.zeros((iterations + 1, rules.N_ACTIONS), np.int64)  # node 0 is the root
-    visits, chances = np.zeros((2, iterations + 1), np.int64)
-    sums = np.zeros(iterations + 1, np.float64)
+    children = np.zeros((n + 1, rules.N_ACTIONS), np.int64)  # node 0 is the root
+    visits, chances = np.zeros((2, n + 1), np.int64)
+    sums = np.zeros(n + 1, np.float64)
     path, movers = np.empty((2, MAX_DEPTH), np.int64)
     scale = np.array([np.inf, -np.inf])
     n_nodes = 1
-    for _ in range(iterations):
+    for _ in range(n):
         word = draw_world(view, me, silence, plan, table, word, world)
         node, depth = 0, 0
         growing = True
@@ -107,36 +114,8 @@ def grow(
             sums[path[step]] += worth
             scale[_LOW], scale[_HIGH] = min(scale[_LOW], worth), max(scale[_HIGH], worth)
     for action in range(rules.N_ACTIONS):
-        sums_of[action] += visits[children[0, action]] if children[0, action] else 0
-    return word
+        if children[0, action]:
+            scores[action] = visits[children[0, action]]
 
 
-def choose_all(
-    views: Row,
-    legal: Row,
-    words: Row,
-    n: int,
-    silence: bool,
-    standings: Floats,
-    which: Row,
-    endgame: int,
-    work: Workspace,
-    out: Row,
-) -> int:
-    """Write an action for each decision (N,), the one most often taken in `n` iterations.
-
-    Returns how many were searched. `which` (N,) is the row of `standings` for its options.
-    """
-    n_searched = 0
-    counts = np.empty(rules.N_ACTIONS, np.float64)
-    for i in range(legal.size):
-        out[i] = player.choose(views[i], legal[i], words[i])
-        if is_searched(views[i], legal[i]):
-            counts[:] = 0
-            grow(views[i], n, silence, next_word(words[i]), standings[which[i]], counts)
-            out[i] = best_action(legal[i], counts, out[i])
-            n_searched += 1
-    return n_searched
-
-
-TEMPLATES = (play_deal_out, is_searched, best_action, untried, best_child, grow, choose_all)
+TEMPLATES = (play_deal_out, untried, best_child, look_ahead, *choosing.TEMPLATES)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trysim.agents.search import worth_semerik
-from trysim.agents.search.pimc import best_action, is_searched
+from trysim.agents.search.choosing import best_action, is_searched
 from trysim.agents.search.solver import SOLVERS, Workspace
 from trysim.agents.search.standing import WORTHS
 from trysim.envs.decisions import Agent, Decisions, decide
@@ -31,12 +31,12 @@ def apply_all(rows: Row, tables: Row, actions: Row) -> None:
         rules.apply(rows[tables[i]], actions[i])
 
 
-def add_worths_of(rows: Row, actions: Row, me: int, standing: Floats, sums: Floats) -> None:
+def add_worths_of(rows: Row, actions: Row, me: int, standing: Floats, scores: Floats) -> None:
     """Add what the finished deals (N, words) are worth to the actions (N,) they began with."""
     outcome = np.zeros(rules.N_SEATS, np.float64)
     for i in range(actions.size):
         worths.worth(rows[i], standing, outcome)
-        sums[actions[i]] += outcome[me]
+        scores[actions[i]] += outcome[me]
 
 
 class PlayedOutBy:
@@ -65,42 +65,34 @@ class PlayedOutBy:
         out[:] = self._agent.act(Decisions(self._game, views, legal, words))
         searched = [i for i in range(len(legal)) if self._kernels.is_searched(views[i], legal[i])]
         for i in searched:
-            standing = standings[which[i]]
-            if (
-                views[i, PHASE] == PLAY
-                and len(self._game.hands(views[i])[views[i, SEAT]]) <= endgame
-            ):
-                sums = self._solved(views[i], int(words[i]), n, silence, standing, work)
+            view, word = views[i], int(words[i])
+            worlds = np.empty((n, view.size), np.int64)
+            SAMPLERS[self._game.name].draw_worlds(view, int(view[SEAT]), silence, word, worlds)
+            standing, n_left = standings[which[i]], len(self._game.hands(view)[view[SEAT]])
+            if view[PHASE] == PLAY and n_left <= endgame:
+                scores = self._solved(worlds, standing, work)
             else:
-                sums = self._sums(views[i], int(words[i]), n, silence, standing)
-            out[i] = self._kernels.best_action(legal[i], sums, out[i])
+                scores = self._played_out(worlds, int(view[SEAT]), word, standing)
+            out[i] = self._kernels.best_action(legal[i], scores, out[i])
         return len(searched)
 
-    def _sums(self, view: Row, word: int, n: int, silence: bool, standing: Floats) -> Floats:
-        """What every action is worth in `n` worlds together (actions,)."""
-        game, me = self._game, int(view[SEAT])
-        worlds = np.empty((n, view.size), np.int64)
-        SAMPLERS[game.name].draw_worlds(view, me, silence, word, worlds)
-        legal = np.array(game.legal_actions(view))
-        rows, first = worlds.repeat(len(legal), 0), np.tile(legal, n)
+    def _solved(self, worlds: Row, standing: Floats, work: Workspace) -> Floats:
+        """What every action is worth in all worlds together under best play (actions,)."""
+        scores, values = np.zeros((2, self._game.n_actions))
+        for world in worlds:
+            SOLVERS[self._game.name](world, standing, values, work)
+            scores += values
+        return scores
+
+    def _played_out(self, worlds: Row, me: int, word: int, standing: Floats) -> Floats:
+        """What every action is worth in all worlds together (actions,)."""
+        legal = np.array(self._game.legal_actions(worlds[0]))
+        rows, first = worlds.repeat(len(legal), 0), np.tile(legal, len(worlds))
         self._kernels.apply_all(rows, np.arange(len(rows)), first)
         self._play_out(rows, word, len(legal))
-        sums = np.zeros(game.n_actions)
-        self._kernels.add_worths_of(rows, first, me, standing, sums)
-        return sums
-
-    def _solved(
-        self, view: Row, word: int, n: int, silence: bool, standing: Floats, work: Workspace
-    ) -> Floats:
-        """What every action is worth in `n` worlds together under best play (actions,)."""
-        game, me = self._game, int(view[SEAT])
-        worlds = np.empty((n, view.size), np.int64)
-        SAMPLERS[game.name].draw_worlds(view, me, silence, word, worlds)
-        sums, values = np.zeros((2, game.n_actions))
-        for world in worlds:
-            SOLVERS[game.name](world, standing, values, work)
-            sums += values
-        return sums
+        scores = np.zeros(self._game.n_actions)
+        self._kernels.add_worths_of(rows, first, me, standing, scores)
+        return scores
 
     def _play_out(self, rows: Row, word: int, n_alike: int) -> None:
         """Let the agent play all deals to their end; `n_alike` tables in a row share their luck."""
