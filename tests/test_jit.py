@@ -6,6 +6,7 @@ import sys
 import tempfile
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -131,3 +132,22 @@ def test_numba_settings_of_others_are_left_alone():
     before = numba.config.CACHE_DIR
     jit.rule(match_digest)
     assert before == numba.config.CACHE_DIR
+
+
+def whole():
+    return 10 * part()  # noqa: F821  (bound by `specialise`)
+
+
+def test_a_template_among_others_is_another_function_to_the_cache(monkeypatch, tmp_path):
+    """`whole` calls what stands in its list: a cached answer for another list would be wrong."""
+    monkeypatch.setattr(jit, "_cache_folder", lambda sources: tmp_path)
+    found = []
+    for number in (2, 3):
+        space = {}
+        exec(compile(f"def part_{number}():\n    return {number}\n", __file__, "exec"), space)
+        template = space[f"part_{number}"]
+        template.__name__ = "part"
+        template.__module__ = f"part_of_{number}"
+        module = SimpleNamespace(NAME="test")
+        found.append(jit.specialise([template, whole], module=module).whole())
+    assert found == [20, 30]

@@ -89,11 +89,14 @@ def specialise(
 
     A template is a plain function of a module, listed after those that it calls. The modules
     `bindings`, and the functions of an earlier result `calls`, replace its globals. The name of
-    each compiled function carries their `NAME`s, so that numba's cache tells them apart.
+    each compiled function carries their `NAME`s and a digest of the templates, so that numba's
+    cache tells apart what a template is compiled with.
     """
     bound: dict[str, Any] = {**(vars(calls) if calls else {}), **bindings}
     label = "_".join(part.NAME for part in (*bindings.values(), *([calls] if calls else [])))
     compiled = SimpleNamespace(NAME=label)
+    origins = "".join(f"{template.__module__}.{template.__name__} " for template in templates)
+    label = f"{label}_{hashlib.sha256(origins.encode()).hexdigest()[:8]}"
     for template in templates:
         function = FunctionType(template.__code__, {**template.__globals__, **bound})
         function.__name__ = function.__qualname__ = f"{template.__name__}_{label}"
