@@ -52,12 +52,12 @@ CONTESTS = [
     *(
         Contest(f"semnadtsat-{n}-{kind}", "semnadtsat", {"num_players": n, "scoring": kind}, deals)
         for kind in ("simple", "seventeen")
-        for n, deals in ((3, 40), (4, 30), (5, 30))
+        for n, deals in ((3, 40), (4, 20), (5, 16))
     ),
     *(
         Contest(f"sim_lystiv-{n}-{kind}", "sim_lystiv", {"num_players": n, "reward": kind}, deals)
         for kind, counts in (("placement", (2, 3, 4, 5)), ("loser", (3, 4, 5)))  # alike for two
-        for n, deals in ((2, 600), (3, 40), (4, 30), (5, 30))
+        for n, deals in ((2, 400), (3, 40), (4, 24), (5, 20))
         if n in counts
     ),
 ]

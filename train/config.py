@@ -26,6 +26,17 @@ def config_file(path: str) -> Path:
     raise BadInput(f"no configuration {path}: there are {names}, or give a file of your own")
 
 
+def read_yaml(path: Path) -> dict[str, Any]:
+    """What a YAML file says; BadInput if it cannot be read or is no mapping."""
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise BadInput(f"{path}: {' '.join(str(error).split())}") from None
+    if not isinstance(found, dict):
+        raise BadInput(f"{path}: a configuration is `name: value` lines")
+    return found
+
+
 def load_config(kind: type[Config], path: Path, overrides: list[str]) -> Config:
     """A configuration from a YAML file and `--key value` overrides; unknown keys are errors.
 

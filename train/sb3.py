@@ -32,6 +32,7 @@ from trysim.envs.learner import LearnerTables
 from trysim.train.config import save_config
 from trysim.train.curve import draw_curve
 from trysim.train.vec_env import LearnerVecEnv
+from trysim.train.watch import Result, TrainingStopped, check_free
 
 _LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 _LEAST = {
@@ -45,6 +46,8 @@ _LEAST = {
 class SB3Config:
     """What to train, and how."""
 
+    algorithm: str = "sb3"
+    """sb3."""
     game: str = "semerik"
     """sim_lystiv, semnadtsat or semerik."""
     options: dict[str, Any] = field(default_factory=dict)
@@ -98,6 +101,10 @@ class SB3Config:
     threads: int = 2
     """Threads of torch."""
 
+    def options_to_evaluate(self) -> dict[str, Any]:
+        """The options that the anchors are played with."""
+        return self.options
+
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
         game = game_named(self.game)
@@ -116,31 +123,29 @@ class SB3Config:
                 make_agent(spec, game)
 
 
-@dataclass(frozen=True)
-class Result:
-    """What a training left: the policy's folder, its learning curve, and how fast it was."""
+CONFIG = SB3Config
 
-    policy: Path
-    curve: Path
-    decisions: int
-    seconds: float
-    per_second: float
+
+@dataclass(frozen=True)
+class SB3Result(Result):
+    """`illegal_actions`: how often the policy chose one; there must be none."""
+
     illegal_actions: int
 
 
-class TrainingStopped(RuntimeError):
-    """Training cannot go on; the message says why and where the last good policy lies."""
-
-
-def train(config: SB3Config, out: Path) -> Result:
+def train(config: SB3Config, out: Path, resume: bool = False) -> SB3Result:
     """Train a policy; everything about it lies in `out`.
 
-    Raises BadInput if the configuration is wrong or `out` holds a training already.
+    Raises BadInput if the configuration is wrong, `out` holds a training already, or it is to
+    `resume` (stable-baselines3 keeps neither tables nor random numbers).
 
     `config.yaml`; `policy/` for `policy:` specs; `checkpoints/` for `sb3:` specs and
     stable-baselines3 itself; `log/`: CSV and TensorBoard; `evaluations.csv`; `learning_curve.png`.
     """
     config.check()
+    if resume:
+        raise BadInput("--resume: only trainings with `algorithm: ppo` can go on")
+    check_free(out)
     env = make_env(config)
     _make_folder(out)
     save_config(config, out / "config.yaml")
@@ -159,7 +164,7 @@ def train(config: SB3Config, out: Path) -> Result:
     finally:
         watcher.stop_showing()
     seconds = time.perf_counter() - started
-    return Result(
+    return SB3Result(
         policy=out / "policy",
         curve=draw_curve(out / "evaluations.csv", out / "learning_curve.png", _title(config)),
         decisions=model.num_timesteps,
@@ -170,8 +175,6 @@ def train(config: SB3Config, out: Path) -> Result:
 
 
 def _make_folder(out: Path) -> None:
-    if (out / "config.yaml").exists():
-        raise BadInput(f"{out} holds a training already: choose another --out, or remove it")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

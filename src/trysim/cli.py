@@ -170,10 +170,16 @@ def _add_train(subcommands: Any) -> None:
         "train",
         "train a policy as a configuration file says",
         "trysim train configs/semerik/demo.yaml",
-        "trysim train configs/semerik/sb3.yaml --seed 3 --out runs/third",
+        "trysim train configs/semerik/ppo.yaml --seed 3 --out runs/third",
+        "trysim train configs/semerik/ppo.yaml --seed 3 --out runs/third --resume",
     )
     parser.add_argument("config", metavar="CONFIG", help="a YAML file; then --key value changes it")
     parser.add_argument("--out", metavar="DIR", help="the folder for what training gives")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on from the folder's checkpoint, as if nothing had happened",
+    )
 
 
 def _add_arena(subcommands: Any) -> None:
@@ -252,7 +258,7 @@ def _split_overrides(words: list[str]) -> tuple[list[str], list[str]]:
     for word in rest:
         if word == "--out":
             ours += [word, *(value for value in (next(rest, None),) if value is not None)]
-        elif word in ("-h", "--help") or word.startswith("--out="):
+        elif word in ("-h", "--help", "--resume") or word.startswith("--out="):
             ours.append(word)
         else:
             overrides.append(word)
@@ -386,7 +392,8 @@ def _train(arguments: Namespace) -> int:
     from trysim.train import run
 
     out = None if arguments.out is None else Path(arguments.out)
-    return int(run(arguments.config, getattr(arguments, "overrides", []), out))
+    overrides = getattr(arguments, "overrides", [])
+    return int(run(arguments.config, overrides, out, arguments.resume))
 
 
 def _arena(arguments: Namespace) -> int:

@@ -1,0 +1,520 @@
+"""Self-play PPO over the batch engine: one network plays every seat, a critic sees all hands.
+
+Every seat of every table is played by the current policy, so each decision is one to learn from; at
+a share of the tables other agents and past selves sit too. Advantages are estimated along the
+decisions of each (table, seat) by themselves. Forced plays are no decisions. The critic sees the
+other seats' hands beside what the seat sees; it is needed for training only.
+
+    trysim train configs/semerik/ppo.yaml --total_decisions 5000000 --out runs/team
+"""
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors
+import safetensors.torch
+import torch
+from torch import nn
+from torch.utils.tensorboard import SummaryWriter
+
+from trysim.agents import make_agent
+from trysim.agents.policy import ACTIVATIONS, PolicyAgent, network, save_policy
+from trysim.arena.report import versions
+from trysim.envs.decisions import decide, new_streams
+from trysim.envs.games import BadInput, Game, game_named
+from trysim.envs.rules.jit import rule
+from trysim.train.config import save_config
+from trysim.train.selfplay import SelfPlayTables
+from trysim.train.watch import Result, SharedConfig, TrainingStopped, Watch, check_free
+
+LIBRARIES = ("numpy", "numba", "torch", "gymnasium")
+CHECKPOINT = "checkpoint.safetensors"
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class PPOConfig(SharedConfig):
+    """What to train, and how."""
+
+    mixed_share: float = 0.0
+    """Share of the tables at which others sit too: the `opponents` and past selves."""
+    opponents: list[str] = field(default_factory=list)
+    """Agents at the mixed tables from the start."""
+    snapshots: int = 0
+    """Past selves at the mixed tables, the newest ones."""
+    snapshot_every: int = 1_000_000
+    """Decisions between two snapshots."""
+    n_tables: int = 1024
+    """Tables played at once."""
+    n_steps: int = 64
+    """Decisions at each table between two updates."""
+    batch_size: int = 8192
+    """Decisions in a minibatch."""
+    n_epochs: int = 2
+    """Passes over the decisions at each update."""
+    learning_rate: float = 1e-3
+    """At the start; falls to zero in a straight line."""
+    entropy: float = 0.02
+    """Weight of the entropy bonus at the start."""
+    final_entropy: float = 0.002
+    """And at the end, reached in a straight line."""
+    clip_range: float = 0.2
+    """How far an update may move a probability."""
+    gae_lambda: float = 0.95
+    """Of the advantage estimate; there is no discount."""
+    value_weight: float = 0.5
+    """Weight of the critic's loss."""
+    hidden: list[int] = field(default_factory=lambda: [256, 256])
+    """Sizes of the policy's hidden layers."""
+    critic_hidden: list[int] = field(default_factory=lambda: [256, 256])
+    """And of the critic's."""
+    activation: str = "relu"
+    """relu or tanh."""
+    device: str = "cpu"
+    """Where the network learns: cpu or cuda; it always plays on the CPU."""
+
+    def check(self) -> None:
+        """BadInput, naming field and allowed values, if this cannot be trained."""
+        super().check()
+        if self.activation not in ACTIVATIONS:
+            raise BadInput(f"activation: {self.activation}; allowed are {', '.join(ACTIVATIONS)}")
+        self.check_least(
+            {
+                "mixed_share": 0,
+                "snapshots": 0,
+                "snapshot_every": 1,
+                "n_tables": 1,
+                "n_steps": 2,
+                "batch_size": 2,
+                "n_epochs": 1,
+                "learning_rate": 0,
+                "entropy": 0,
+                "final_entropy": 0,
+                "clip_range": 0,
+                "gae_lambda": 0,
+                "value_weight": 0,
+            }
+        )
+        for name in ("mixed_share", "gae_lambda"):
+            if getattr(self, name) > 1:
+                raise BadInput(f"{name}: {getattr(self, name)}; at most 1")
+        if self.mixed_share and not (self.opponents or self.snapshots):
+            raise BadInput("mixed_share: nobody is to sit there: give opponents or snapshots")
+        if self.device not in ("cpu", "cuda"):
+            raise BadInput(f"device: {self.device}; allowed are cpu, cuda")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise BadInput("device: cuda; torch finds no such device here: use cpu")
+        for spec in self.opponents:
+            make_agent(spec, self.game)
+
+
+CONFIG = PPOConfig
+
+
+# Rewards to advantages --------------------------------------------------------------------------
+@rule
+def estimate_advantages(
+    rewards: npt.NDArray[np.float32],
+    done: npt.NDArray[np.bool_],
+    seats: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float32],
+    gae_lambda: float,
+    advantages: npt.NDArray[np.float32],
+    known: npt.NDArray[np.bool_],
+) -> None:
+    """Generalised advantage estimates along the decisions of each (table, seat).
+
+    `rewards` (T, B, seats) are paid after a decision to everybody, `done` (T, B) says that its
+    match ended; `seats` and `values` (T, B) are who decided and what the critic said. Writes
+    `advantages` and `known` (T, B): False for a seat's last decision in a match that goes on. What
+    came of that is not known; its value stands for what follows the decision before.
+    """
+    n_steps, n_tables, n_seats = rewards.shape
+    for table in range(n_tables):
+        since = np.zeros(n_seats)  # paid since the seat's next decision, going back in time
+        following = np.zeros(n_seats)  # its value
+        advantage = np.zeros(n_seats)
+        is_known = np.zeros(n_seats, np.bool_)
+        for step in range(n_steps - 1, -1, -1):
+            if done[step, table]:
+                since[:], following[:], advantage[:], is_known[:] = 0, 0, 0, True
+            since += rewards[step, table]
+            seat = seats[step, table]
+            known[step, table] = is_known[seat]
+            if is_known[seat]:
+                surprise = since[seat] + following[seat] - values[step, table]
+                advantage[seat] = surprise + gae_lambda * advantage[seat]
+            advantages[step, table] = advantage[seat]
+            following[seat] = values[step, table]
+            since[seat] = 0
+            is_known[seat] = True
+
+
+def reward_scale(game: Game, options: Mapping[str, Any], n_matches: int = 256) -> float:
+    """What makes the standard deviation of a seat's reward in greedy matches 1."""
+    tables = SelfPlayTables(game.name, [options] * n_matches, 0)
+    greedy, everywhere = make_agent("greedy", game), np.arange(n_matches)
+    streams = new_streams([(0, table) for table in range(n_matches)], game.n_seats)
+    nobody_else = np.zeros(n_matches, np.int64)
+    running = np.ones(n_matches, np.bool_)
+    sums = np.zeros((n_matches, game.n_seats))
+    while running.any():
+        tables.step(decide(game, tables.rows, everywhere, [greedy], nobody_else, streams))
+        sums[running] += tables.rewards[running]
+        running &= ~tables.done
+    played = sums[:, : game.n_players(game.complete_options(options))]
+    return 1.0 / max(float(played.std()), 1e-6)
+
+
+# The learner ------------------------------------------------------------------------------------
+class Learner(nn.Module):
+    """The policy's network and the critic's."""
+
+    def __init__(self, game: Game, config: PPOConfig) -> None:
+        super().__init__()
+        n_hidden_cards = (game.n_seats - 1) * len(game.deck)
+        n_seen, activation = game.layout.size, config.activation
+        self.actor = network([n_seen, *config.hidden, game.n_actions], activation)
+        self.critic = network([n_seen + n_hidden_cards, *config.critic_hidden, 1], activation)
+        for net, last_gain in ((self.actor, 0.01), (self.critic, 1.0)):
+            layers = [layer for layer in net if isinstance(layer, nn.Linear)]
+            for layer in layers:
+                gain = last_gain if layer is layers[-1] else math.sqrt(2)
+                nn.init.orthogonal_(layer.weight, gain)
+                nn.init.zeros_(layer.bias)
+
+    def value(self, observation: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+        """What the rest of the match will pay to the seat (N,), in scaled rewards."""
+        found: torch.Tensor = self.critic(torch.cat([observation, hidden], 1))
+        return found.squeeze(1)
+
+
+def log_probabilities(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Of all actions (N, A); very low for illegal ones."""
+    return logits.masked_fill(~mask, -1e9).log_softmax(1)
+
+
+@dataclass
+class Rollout:
+    """Decisions (T, B, …) and what came of them."""
+
+    observation: torch.Tensor
+    hidden: torch.Tensor
+    mask: torch.Tensor
+    action: torch.Tensor
+    log_probability: torch.Tensor
+    seat: npt.NDArray[np.int64]
+    rewards: Floats
+    done: npt.NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, n_steps: int, tables: SelfPlayTables) -> "Rollout":
+        """Room for `n_steps` decisions at each table."""
+        shape = (n_steps, tables.n_tables)
+        return cls(
+            torch.zeros((*shape, tables.observation.shape[1]), dtype=torch.int8),
+            torch.zeros((*shape, tables.hidden.shape[1]), dtype=torch.int8),
+            torch.zeros((*shape, tables.mask.shape[1]), dtype=torch.bool),
+            torch.zeros(shape, dtype=torch.int64),
+            torch.zeros(shape),
+            np.zeros(shape, np.int64),
+            np.zeros((*shape, tables.rewards.shape[1]), np.float32),
+            np.zeros(shape, np.bool_),
+        )
+
+
+class PPO:
+    """The state of a training: tables, networks, optimiser, random numbers."""
+
+    def __init__(self, config: PPOConfig) -> None:
+        self.config, self.game = config, game_named(config.game)
+        torch.set_num_threads(config.threads)
+        self.random = torch.Generator().manual_seed(config.seed)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            self.learner = Learner(self.game, config)
+        self.learner.to(config.device)
+        self.optimiser = torch.optim.Adam(
+            self.learner.parameters(), config.learning_rate, eps=1e-5, foreach=True
+        )
+        sets = config.option_sets()
+        each = [k % len(sets) for k in range(config.n_tables)]
+        scales = [reward_scale(self.game, options) for options in sets]
+        self._scale = np.array([scales[k] for k in each], np.float32)[:, None]
+        self._own = [make_agent(spec, self.game) for spec in config.opponents]
+        self.snapshots: list[nn.Sequential] = []
+        n_mixed = round(config.mixed_share * config.n_tables)
+        options_of_each = [sets[k] for k in each]
+        self.tables = SelfPlayTables(
+            config.game, options_of_each, config.seed, list(self._own), n_mixed
+        )
+        self._rollout = Rollout.empty(config.n_steps, self.tables)
+        self.n_decisions = 0
+
+    def share_done(self) -> float:
+        """How much of the training is done, 0 to 1."""
+        return min(self.n_decisions / self.config.total_decisions, 1.0)
+
+    def policy(self) -> nn.Sequential:
+        """A copy of the policy's network."""
+        sizes = [layer.weight.shape for layer in self.learner.actor if isinstance(layer, nn.Linear)]
+        net = network([sizes[0][1], *(size[0] for size in sizes)], self.config.activation)
+        net.load_state_dict({k: v.cpu() for k, v in self.learner.actor.state_dict().items()})
+        return net
+
+    def take_snapshot(self) -> None:
+        """Let the policy as it is now sit at the mixed tables."""
+        self.snapshots.append(self.policy())
+        del self.snapshots[: -self.config.snapshots]
+        self._seat_snapshots()
+
+    def _seat_snapshots(self) -> None:
+        past = [PolicyAgent(self.game, net, "snapshot", "sample") for net in self.snapshots]
+        self.tables.others = [*self._own, *past]
+
+    def iterate(self) -> dict[str, float]:
+        """Play, then learn from what was played; figures that tell how it goes."""
+        self.play()
+        return self.learn()
+
+    @torch.no_grad()
+    def play(self) -> None:
+        """Fill the rollout with decisions of the current policy."""
+        tables, into = self.tables, self._rollout
+        actor = self.learner.actor if self.config.device == "cpu" else self.policy()
+        for step in range(self.config.n_steps):
+            observation, mask = into.observation[step], into.mask[step]
+            observation.copy_(torch.from_numpy(tables.observation))
+            mask.copy_(torch.from_numpy(tables.mask))
+            into.hidden[step].copy_(torch.from_numpy(tables.hidden))
+            into.seat[step] = tables.seat
+            logs = log_probabilities(actor(observation.float()), mask)
+            noise = torch.empty_like(logs).exponential_(generator=self.random)
+            action = (logs - noise.log_()).argmax(1)  # a draw from the probabilities
+            into.action[step] = action
+            into.log_probability[step] = logs.gather(1, action[:, None]).squeeze(1)
+            tables.step(action.numpy())
+            into.rewards[step] = tables.rewards * self._scale
+            into.done[step] = tables.done
+        self.n_decisions += self.config.n_steps * self.config.n_tables
+
+    def learn(self) -> dict[str, float]:
+        """Update policy and critic from the rollout."""
+        config, data = self.config, self._rollout
+        share = self.share_done()
+        for group in self.optimiser.param_groups:
+            group["lr"] = config.learning_rate * (1 - share)
+        entropy_weight = config.entropy + share * (config.final_entropy - config.entropy)
+        observation, hidden = data.observation.flatten(0, 1), data.hidden.flatten(0, 1)
+        mask, action = data.mask.flatten(0, 1), data.action.flatten()
+        before = data.log_probability.flatten()
+        values = self._values(observation, hidden)
+        advantages, known = np.empty_like(values), np.empty(values.shape, np.bool_)
+        estimate_advantages(
+            data.rewards, data.done, data.seat, values, config.gae_lambda, advantages, known
+        )
+        returns = torch.from_numpy((advantages + values).ravel())
+        advantage = torch.from_numpy(advantages.ravel())
+        usable = torch.from_numpy(np.flatnonzero(known))
+        spread, centre = torch.std_mean(advantage[usable])
+        advantage = (advantage - centre) / (spread + 1e-8)
+        sums = {"policy_loss": 0.0, "value_loss": 0.0, "entropy": 0.0, "kl": 0.0, "clipped": 0.0}
+        n_updates = 0
+        for _ in range(config.n_epochs):
+            order = usable[torch.randperm(len(usable), generator=self.random)]
+            for chosen in torch.split(order, config.batch_size):
+                seen, cards, can, did, then, gain, paid = (
+                    part.index_select(0, chosen).to(config.device)
+                    for part in (observation, hidden, mask, action, before, advantage, returns)
+                )
+                seen = seen.float()
+                logs = log_probabilities(self.learner.actor(seen), can)
+                log_ratio = logs.gather(1, did[:, None]).squeeze(1) - then
+                ratio = log_ratio.exp()
+                clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
+                policy_loss = -torch.min(ratio * gain, clipped * gain).mean()
+                entropy = -(logs.exp() * logs).sum(1).mean()
+                value_loss = (self.learner.value(seen, cards.float()) - paid).square().mean()
+                loss = policy_loss - entropy_weight * entropy + config.value_weight * value_loss
+                self.optimiser.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                nn.utils.clip_grad_norm_(self.learner.parameters(), 0.5)
+                self.optimiser.step()
+                n_updates += 1
+                with torch.no_grad():
+                    sums["policy_loss"] += float(policy_loss)
+                    sums["value_loss"] += float(value_loss)
+                    sums["entropy"] += float(entropy)
+                    sums["kl"] += float((ratio - 1 - log_ratio).mean())
+                    outside = (ratio - 1).abs() > config.clip_range
+                    sums["clipped"] += float(outside.float().mean())
+        explained = 1 - float((returns - torch.from_numpy(values.ravel()))[usable].var()) / max(
+            float(returns[usable].var()), 1e-12
+        )
+        figures = {name: total / n_updates for name, total in sums.items()}
+        return {**figures, "explained": explained, "learning_rate": group["lr"]}
+
+    @torch.no_grad()
+    def _values(self, observation: torch.Tensor, hidden: torch.Tensor) -> Floats:
+        """What the critic says of all decisions (T, B)."""
+        size = self.config.batch_size
+        parts = zip(torch.split(observation, size), torch.split(hidden, size), strict=True)
+        device = self.config.device
+        values = [
+            self.learner.value(seen.to(device).float(), cards.to(device).float())
+            for seen, cards in parts
+        ]
+        return torch.cat(values).view(self.config.n_steps, -1).cpu().numpy()
+
+    # Checkpoints --------------------------------------------------------------------------------
+    def save(self, path: Path, about: Mapping[str, Any]) -> None:
+        """Write everything that going on exactly needs, whole or not at all."""
+        tensors = {f"learner.{name}": value for name, value in self.learner.state_dict().items()}
+        for number, state in enumerate(self.optimiser.state_dict()["state"].values()):
+            tensors |= {f"optimiser.{number}.{name}": value for name, value in state.items()}
+        for number, snapshot in enumerate(self.snapshots):
+            weights = snapshot.state_dict()
+            tensors |= {f"snapshot.{number}.{name}": value for name, value in weights.items()}
+        tensors["random"] = self.random.get_state()
+        tensors |= {f"tables.{k}": torch.from_numpy(v) for k, v in self.tables.state().items()}
+        meaning = {
+            **about,
+            "decisions": self.n_decisions,
+            "config": dataclasses.asdict(self.config),
+        }
+        part = path.with_suffix(".part")
+        tensors = {name: value.contiguous() for name, value in tensors.items()}
+        safetensors.torch.save_file(tensors, part, {"about": json.dumps(meaning)})
+        part.replace(path)
+
+    def load(self, path: Path) -> dict[str, Any]:
+        """Go on from a checkpoint; what was said about it. BadInput if it does not fit."""
+        try:
+            tensors = safetensors.torch.load_file(path)
+            with safetensors.safe_open(path, "pt") as file:
+                about: dict[str, Any] = json.loads(file.metadata()["about"])
+            self.learner.load_state_dict(_part(tensors, "learner"))
+            self._load_optimiser(_part(tensors, "optimiser"))
+            self.random.set_state(tensors["random"])
+            self.n_decisions = int(about["decisions"])
+            self._load_snapshots(_part(tensors, "snapshot"))
+            self.tables.restore({k: v.numpy() for k, v in _part(tensors, "tables").items()})
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+            raise BadInput(f"cannot go on from {path}: {error}") from None
+        except safetensors.SafetensorError as error:
+            raise BadInput(f"cannot go on from {path}: {error}") from None
+        return about
+
+    def _load_optimiser(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        whole = self.optimiser.state_dict()
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for name, value in tensors.items():
+            number, _, kind = name.partition(".")
+            state.setdefault(int(number), {})[kind] = value
+        self.optimiser.load_state_dict({**whole, "state": state})
+
+    def _load_snapshots(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        self.snapshots = []
+        for number in range(len({name.partition(".")[0] for name in tensors})):
+            net = self.policy()
+            net.load_state_dict(_part(tensors, str(number)))
+            self.snapshots.append(net)
+        self._seat_snapshots()
+
+
+def _part(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+    """The tensors whose names begin so, without it."""
+    start = f"{prefix}."
+    return {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
+
+
+# A whole training -------------------------------------------------------------------------------
+def train(
+    config: PPOConfig, out: Path, resume: bool = False, stop_after: float = math.inf
+) -> Result:
+    """Train a policy; everything about it lies in `out`.
+
+    `config.yaml`; `policy/` for `policy:` specs; `checkpoint.safetensors` to `resume` from (with
+    the same configuration: the result is that of a training never interrupted); `log/`: CSV and
+    TensorBoard; `evaluations.csv`; `learning_curve.png`. After `stop_after` decisions the training
+    stops as if it had been interrupted.
+
+    Raises BadInput if the configuration is wrong or `out` holds another training, TrainingStopped
+    if the weights are no longer numbers.
+    """
+    config.check()
+    if not resume:
+        check_free(out)
+    ppo = PPO(config)
+    about: dict[str, Any] = {"seconds": 0.0}
+    if resume:
+        about = ppo.load(out / CHECKPOINT)
+        _check_same(config, about["config"], out)
+    watch = Watch(config, out, ppo.n_decisions, about["seconds"])
+    save_config(config, out / "config.yaml")
+    intervals = {
+        "snapshot": config.snapshot_every,
+        "evaluate": config.evaluate_every,
+        "checkpoint": config.checkpoint_every,
+    }
+    writer = SummaryWriter(str(out / "log"), purge_step=ppo.n_decisions)
+    with watch, writer:
+        if not resume:
+            _save(ppo, out, watch.seconds)
+            watch.evaluate(0, writer)
+        while ppo.n_decisions < min(config.total_decisions, stop_after) and watch.has_time():
+            before = ppo.n_decisions
+            figures = ppo.iterate()
+            _check_finite(ppo, out)
+            now = ppo.n_decisions
+            watch.note(now, figures, writer)
+            passed = {name for name, every in intervals.items() if now // every > before // every}
+            if "snapshot" in passed and config.snapshots:
+                ppo.take_snapshot()
+            if passed & {"checkpoint", "evaluate"}:
+                _save(ppo, out, watch.seconds)
+            if "evaluate" in passed:
+                watch.evaluate(now, writer)
+        _save(ppo, out, watch.seconds)
+        if watch.last_evaluated < ppo.n_decisions:
+            watch.evaluate(ppo.n_decisions, writer)
+    return watch.result(ppo.n_decisions)
+
+
+def _save(ppo: PPO, out: Path, seconds: float) -> None:
+    """The policy and a checkpoint."""
+    config = ppo.config
+    story = {
+        "algorithm": config.algorithm,
+        "config": dataclasses.asdict(config),
+        "decisions": ppo.n_decisions,
+        "seconds": round(seconds, 1),
+        "versions": versions(LIBRARIES),
+    }
+    save_policy(out / "policy", ppo.game, ppo.policy(), config.activation, story)
+    ppo.save(out / CHECKPOINT, {"seconds": seconds, "versions": versions(LIBRARIES)})
+
+
+def _check_finite(ppo: PPO, out: Path) -> None:
+    if all(bool(torch.isfinite(p).all()) for p in ppo.learner.parameters()):
+        return
+    raise TrainingStopped(
+        f"weights are no longer finite after {ppo.n_decisions:,} decisions; the last good policy "
+        f"is {out / 'policy'}; try a lower learning_rate"
+    )
+
+
+def _check_same(config: PPOConfig, before: Mapping[str, Any], out: Path) -> None:
+    now = json.loads(json.dumps(dataclasses.asdict(config)))
+    free = {"max_seconds", "threads"}  # what may change without changing the training
+    changed = [k for k in now if k not in free and now[k] != before.get(k)]
+    if changed:
+        told = ", ".join(f"{k}: {before.get(k)!r}, now {now[k]!r}" for k in changed)
+        raise BadInput(f"{out} was trained with another configuration ({told})")

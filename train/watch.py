@@ -1,0 +1,217 @@
+"""What goes on beside learning: progress, evaluations against fixed anchors, logs, the curve."""
+
+import csv
+import itertools
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from trysim.agents import make_agent
+from trysim.arena.duplicate import compare
+from trysim.envs.games import BadInput, game_named
+from trysim.train.curve import draw_curve
+
+_HEADINGS = ["decisions", "seconds", "anchor", "mean", "low", "high"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a training left: the policy's folder, its learning curve, and how fast it was."""
+
+    policy: Path
+    curve: Path
+    decisions: int
+    seconds: float
+    per_second: float
+
+
+class TrainingStopped(RuntimeError):
+    """Training cannot go on; the message says why and where the last good policy lies."""
+
+
+def check_free(out: Path) -> None:
+    """BadInput if the folder holds a training."""
+    if (out / "config.yaml").exists():
+        raise BadInput(f"{out} holds a training already: --resume, another --out, or remove it")
+
+
+@dataclass(frozen=True)
+class SharedConfig:
+    """What every algorithm of trysim's own is told."""
+
+    algorithm: str = "ppo"
+    """ppo."""
+    game: str = "semerik"
+    """sim_lystiv, semnadtsat or semerik."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """Options of the game; a list of values is shared out among the tables."""
+    total_decisions: int = 20_000_000
+    """The learner's decisions in all."""
+    max_seconds: float = math.inf
+    """Stop after this time, whatever has been reached."""
+    evaluate_every: int = 1_000_000
+    """Decisions between two evaluations."""
+    evaluate_deals: int = 1000
+    """Duplicate deals in an evaluation; none of them is trained on."""
+    evaluate_options: dict[str, Any] = field(default_factory=dict)
+    """Options of evaluations where they differ from the first of each list of training."""
+    anchors: list[str] = field(default_factory=lambda: ["greedy", "expert"])
+    """Fixed opponents of the evaluations."""
+    checkpoint_every: int = 1_000_000
+    """Decisions between two checkpoints."""
+    seed: int = 1
+    """Same seed, same policy (on one thread)."""
+    threads: int = 2
+    """Threads of torch."""
+
+    def check(self) -> None:
+        """BadInput, naming field and allowed values, if this cannot be trained."""
+        game = game_named(self.game)
+        for options in self.option_sets():
+            game.complete_options(options)
+        game.complete_options(self.options_to_evaluate())
+        for spec in self.anchors:
+            make_agent(spec, game)
+        self.check_least(
+            {
+                "total_decisions": 1,
+                "max_seconds": 0,
+                "evaluate_every": 1,
+                "evaluate_deals": 2,
+                "checkpoint_every": 1,
+                "seed": 0,
+                "threads": 1,
+            }
+        )
+
+    def check_least(self, least: Mapping[str, float]) -> None:
+        """BadInput if one of these fields is lower than it may be, or no number."""
+        for name, lowest in least.items():
+            if not getattr(self, name) >= lowest:
+                raise BadInput(f"{name}: {getattr(self, name)}; at least {lowest} is needed")
+
+    def option_sets(self) -> list[dict[str, Any]]:
+        """Every combination of the options' values."""
+        values = [value if isinstance(value, list) else [value] for value in self.options.values()]
+        return [dict(zip(self.options, each, strict=True)) for each in itertools.product(*values)]
+
+    def options_to_evaluate(self) -> dict[str, Any]:
+        """The options that the anchors are played with."""
+        return {**self.option_sets()[0], **self.evaluate_options}
+
+
+class Watch:
+    """Watches a training whose files lie in `out`; a context manager around the learning."""
+
+    def __init__(self, config: SharedConfig, out: Path, n_decisions: int, seconds: float) -> None:
+        self._config, self._out = config, out
+        self._first, self._before = n_decisions, seconds
+        try:
+            (out / "log").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"cannot write to {out}: {error.strerror}") from None
+        for path in (self._evaluations, self._log):
+            _forget_after(path, n_decisions)
+        self._started = time.perf_counter()
+        self._aside = 0.0  # seconds of evaluations
+        self.last_evaluated = -1
+        self._progress = Progress(
+            TextColumn("{task.description}"), BarColumn(),
+            TextColumn("{task.completed:,.0f} decisions"), TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(), TextColumn("{task.fields[strength]}"),
+        )  # fmt: skip
+        self._task = self._progress.add_task(
+            config.game, total=config.total_decisions, completed=n_decisions, rate="", strength=""
+        )
+
+    def __enter__(self) -> "Watch":
+        self._started = time.perf_counter()
+        self._progress.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._progress.stop()
+
+    @property
+    def _evaluations(self) -> Path:
+        return self._out / "evaluations.csv"
+
+    @property
+    def _log(self) -> Path:
+        return self._out / "log" / "progress.csv"
+
+    @property
+    def seconds(self) -> float:
+        """Time spent learning since the very start, evaluations not counted."""
+        return self._before + time.perf_counter() - self._started - self._aside
+
+    def has_time(self) -> bool:
+        """Whether the time given is not used up."""
+        return self.seconds + self._aside < self._config.max_seconds
+
+    def note(self, n_decisions: int, figures: Mapping[str, float], writer: Any) -> None:
+        """Show and log how learning goes."""
+        here = self.seconds - self._before
+        rate = (n_decisions - self._first) / max(here, 1e-9)
+        shown = min(n_decisions, self._config.total_decisions)
+        self._progress.update(self._task, completed=shown, rate=f"{rate:,.0f}/s")
+        row = {"decisions": n_decisions, "seconds": round(self.seconds, 3), **figures}
+        _append(self._log, list(row), list(row.values()))
+        for name, value in figures.items():
+            writer.add_scalar(f"learning/{name}", value, n_decisions)
+        writer.add_scalar("speed/decisions_per_second", rate, n_decisions)
+
+    def evaluate(self, n_decisions: int, writer: Any) -> None:
+        """Play the anchors on deals never trained on; log and keep what comes out."""
+        before, config = time.perf_counter(), self._config
+        spec, told = f"policy:{self._out / 'policy'}", []
+        for anchor in config.anchors:
+            pair = compare(
+                config.game, [spec, anchor], config.evaluate_deals, config.seed,
+                config.options_to_evaluate(), workers=1, progress=False,
+            ).pairs[0]  # fmt: skip
+            seconds = round(self.seconds - (time.perf_counter() - before), 3)
+            row = [n_decisions, seconds, anchor, pair.mean, *pair.ci95]
+            _append(self._evaluations, _HEADINGS, row)
+            told.append(f"{pair.mean:+.2f} over {anchor}")
+            writer.add_scalar(f"anchors/{anchor}", pair.mean, n_decisions)
+        self.last_evaluated = n_decisions
+        self._progress.update(self._task, strength=", ".join(told))
+        torch.set_num_threads(config.threads)
+        self._aside += time.perf_counter() - before
+
+    def result(self, n_decisions: int) -> Result:
+        """What the training left; draws the curve."""
+        config, here = self._config, self.seconds - self._before
+        options = ", ".join(f"{k}={v}" for k, v in config.options_to_evaluate().items())
+        title = f"{config.game} {options}".strip()
+        curve = draw_curve(self._evaluations, self._out / "learning_curve.png", title)
+        rate = (n_decisions - self._first) / max(here, 1e-9)
+        return Result(self._out / "policy", curve, n_decisions, self.seconds, rate)
+
+
+def _append(path: Path, headings: list[str], row: list[Any]) -> None:
+    """Add a row to a CSV file, headings first where it is new."""
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if is_new:
+            writer.writerow(headings)
+        writer.writerow(row)
+
+
+def _forget_after(path: Path, n_decisions: int) -> None:
+    """Drop what was logged after the checkpoint that a training goes on from."""
+    if not path.exists():
+        return
+    with path.open(newline="") as file:
+        headings, *rows = list(csv.reader(file))
+    kept = [row for row in rows if float(row[0] or math.inf) <= n_decisions]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([headings, *kept])
