@@ -101,7 +101,9 @@ def _time(game: Game, agent: Agent, rows: Row) -> tuple[list[float], int]:
 
 def thinking_table(rows: Sequence[Thinking]) -> Table:
     """The measurements as a table for `rich.print`."""
-    table = Table("agent", "game", title="one decision, milliseconds", title_justify="left")
+    table = Table(title="one decision, milliseconds", title_justify="left")
+    table.add_column("agent", overflow="fold")
+    table.add_column("game")
     for heading in ("players", "median", "mean", "95 %", "worlds"):
         table.add_column(heading, justify="right")
     for row in rows:

@@ -8,6 +8,7 @@ judge; what a table notes about who may hold what plays no part.
 import copy
 import random
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,7 +22,16 @@ from trysim.envs.observation import History
 from trysim.envs.record import penalty_of, result_of
 from trysim.envs.rules.row import CUT, DEAL, NAME_TRUMP, NOBODY, OVER, PHASE, PLAY, RANDOM, SEAT
 
-AGENTS = ["random", "greedy", "expert", "pimc:worlds=3", "ismcts:iterations=9"]
+OWN = Path(__file__).parents[1] / "examples" / "own_agent.py"
+AGENTS = [
+    "random",
+    "greedy",
+    "expert",
+    "pimc:worlds=3",
+    "pimc:worlds=3,endgame=4,silence=yes",
+    f"pimc:worlds=2,endgame=2,rollout=python:{OWN}:LowCards",
+    "ismcts:iterations=9",
+]
 NO_HISTORY = SimpleNamespace(note=lambda row, action: None, note_result=lambda row: None)
 CARDS_PER_WORD, CARD_BITS = 9, 6  # of a penalty deck
 PUBLIC = {"sim_lystiv": (), "semnadtsat": ("namer",), "semerik": ("declared", "shown")}

@@ -296,7 +296,7 @@ class PPO:
             into.hidden[step].copy_(torch.from_numpy(tables.hidden))
             into.seat[step] = tables.seat
             logs = log_probabilities(actor(observation.float()), mask)
-            noise = torch.empty_like(logs).exponential_(generator=self.random)
+            noise = torch.empty_like(logs).exponential_(generator=self.random).clamp_min_(1e-30)
             action = (logs - noise.log_()).argmax(1)  # a draw from the probabilities
             into.action[step] = action
             into.log_probability[step] = logs.gather(1, action[:, None]).squeeze(1)
