@@ -10,6 +10,7 @@ for `copy`) on one core; deals, and the choice of a random legal action, are inc
 - `aec-raw`, `aec`: PettingZoo's `last()` and `step()` on `raw_env()`; its `agent_iter` on `env()`.
   The same two loops play PettingZoo's tic-tac-toe: `peer:pettingzoo-tictactoe-raw`, and without raw
 - `single`: `gymnasium.make`, one learner against random players
+- `ppo-train-256`, `ppo-train-128`: self-play PPO, networks with two layers of so many; on all cores
 - `sb3-train`: training with stable-baselines3, once
 - `peer:openspiel-hearts`: OpenSpiel's compiled hearts (no passing) with its random bots
 """
@@ -112,13 +113,15 @@ def _rate(work: Work, seconds: float) -> float:
 
 
 def _training(console: Console) -> Iterator[Measurement]:
-    """The rate of training, last: its libraries are imported only now."""
-    try:
-        benchmark = import_module("trysim.train.sb3").benchmark
-    except (ImportError, AttributeError):
-        console.print("sb3-train: not measured, there is no trysim.train.sb3.benchmark")
-        return
-    yield Measurement("sb3-train", "semerik", float(benchmark()), 1)
+    """The rates of training, last: its libraries are imported only now."""
+    from trysim.train import ppo, sb3
+
+    for hidden in (256, 128):
+        per_s, shares = ppo.benchmark(hidden)
+        told = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+        console.print(f"ppo-train, two layers of {hidden}: {told}")
+        yield Measurement(f"ppo-train-{hidden}", "semerik", per_s, 1)
+    yield Measurement("sb3-train", "semerik", float(sb3.benchmark()), 1)
 
 
 # Layers -----------------------------------------------------------------------------------------

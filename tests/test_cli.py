@@ -203,17 +203,18 @@ def test_arena(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "given"),
     [
-        (["a.yaml"], ("a.yaml", [], None)),
-        (["a.yaml", "--seed", "3"], ("a.yaml", ["--seed", "3"], None)),
-        (["a.yaml", "--out", "runs/x", "--lr=1"], ("a.yaml", ["--lr=1"], "runs/x")),
-        (["a.yaml", "--seed", "3", "--out=r"], ("a.yaml", ["--seed", "3"], "r")),
+        (["a.yaml"], ("a.yaml", [], None, False)),
+        (["a.yaml", "--seed", "3"], ("a.yaml", ["--seed", "3"], None, False)),
+        (["a.yaml", "--out", "runs/x", "--lr=1"], ("a.yaml", ["--lr=1"], "runs/x", False)),
+        (["a.yaml", "--seed", "3", "--out=r"], ("a.yaml", ["--seed", "3"], "r", False)),
+        (["a.yaml", "--resume", "--lr=1"], ("a.yaml", ["--lr=1"], None, True)),
     ],
 )
 def test_train_gets_what_was_typed(capsys, monkeypatch, words, given):
     calls = []
 
-    def train(config, overrides, out):
-        calls.append((config, overrides, None if out is None else out.as_posix()))
+    def train(config, overrides, out, resume):
+        calls.append((config, overrides, None if out is None else out.as_posix(), resume))
         return 0
 
     monkeypatch.setattr(trysim.train, "run", train)

@@ -20,7 +20,7 @@ from trysim.train.watch import TrainingStopped
 
 TINY = {
     "game": "semerik", "options": {"horizon": "deal"}, "n_tables": 16, "n_steps": 16,
-    "batch_size": 64, "hidden": [16], "critic_hidden": [16], "total_decisions": 1024,
+    "batch_size": 64, "hidden": [16], "total_decisions": 1024,
     "evaluate_every": 512, "evaluate_deals": 4, "checkpoint_every": 512, "threads": 1,
     "mixed_share": 0.25, "opponents": ["greedy"], "snapshots": 2, "snapshot_every": 256,
 }  # fmt: skip
@@ -251,6 +251,7 @@ def test_several_options_are_learned_at_once(tmp_path):
         ({"mixed_share": 0.5, "opponents": [], "snapshots": 0}, "nobody is to sit there"),
         ({"activation": "sine"}, "relu"),
         ({"device": "abacus"}, "cpu, cuda"),
+        ({"hidden": []}, "whole numbers from 1"),
         ({"evaluate_options": {"trumps": 3}}, "trumps"),
     ],
 )
@@ -322,7 +323,7 @@ def test_learning_beats_chance(tmp_path):
         **{
             **{k: v for k, v in TINY.items() if k not in ("snapshots", "snapshot_every")},
             "mixed_share": 0.0, "opponents": [], "n_tables": 256, "n_steps": 32,
-            "batch_size": 2048, "hidden": [64], "critic_hidden": [64], "anchors": ["random"],
+            "batch_size": 2048, "hidden": [64], "anchors": ["random"],
             "total_decisions": 250_000, "evaluate_every": 250_000, "evaluate_deals": 200,
             "checkpoint_every": 250_000,
         }

@@ -8,9 +8,11 @@ other seats' hands beside what the seat sees; it is needed for training only.
     trysim train configs/semerik/ppo.yaml --total_decisions 5000000 --out runs/team
 """
 
+import copy
 import dataclasses
 import json
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,9 +57,9 @@ class PPOConfig(SharedConfig):
     """Tables played at once."""
     n_steps: int = 64
     """Decisions at each table between two updates."""
-    batch_size: int = 8192
+    batch_size: int = 4096
     """Decisions in a minibatch."""
-    n_epochs: int = 2
+    n_epochs: int = 1
     """Passes over the decisions at each update."""
     learning_rate: float = 1e-3
     """At the start; falls to zero in a straight line."""
@@ -72,9 +74,7 @@ class PPOConfig(SharedConfig):
     value_weight: float = 0.5
     """Weight of the critic's loss."""
     hidden: list[int] = field(default_factory=lambda: [256, 256])
-    """Sizes of the policy's hidden layers."""
-    critic_hidden: list[int] = field(default_factory=lambda: [256, 256])
-    """And of the critic's."""
+    """Sizes of the hidden layers, of policy and critic each; they share the first."""
     activation: str = "relu"
     """relu or tanh."""
     device: str = "cpu"
@@ -83,6 +83,8 @@ class PPOConfig(SharedConfig):
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
         super().check()
+        if not self.hidden or min(self.hidden) < 1:
+            raise BadInput(f"hidden: {self.hidden}; a list of whole numbers from 1 is needed")
         if self.activation not in ACTIVATIONS:
             raise BadInput(f"activation: {self.activation}; allowed are {', '.join(ACTIVATIONS)}")
         self.check_least(
@@ -175,41 +177,66 @@ def reward_scale(game: Game, options: Mapping[str, Any], n_matches: int = 256) -
 
 # The learner ------------------------------------------------------------------------------------
 class Learner(nn.Module):
-    """The policy's network and the critic's."""
+    """Policy and critic: two networks on one first layer, the largest part of the work by far."""
 
     def __init__(self, game: Game, config: PPOConfig) -> None:
         super().__init__()
-        n_hidden_cards = (game.n_seats - 1) * len(game.deck)
-        n_seen, activation = game.layout.size, config.activation
-        self.actor = network([n_seen, *config.hidden, game.n_actions], activation)
-        self.critic = network([n_seen + n_hidden_cards, *config.critic_hidden, 1], activation)
-        for net, last_gain in ((self.actor, 0.01), (self.critic, 1.0)):
-            layers = [layer for layer in net if isinstance(layer, nn.Linear)]
-            for layer in layers:
-                gain = last_gain if layer is layers[-1] else math.sqrt(2)
-                nn.init.orthogonal_(layer.weight, gain)
-                nn.init.zeros_(layer.bias)
+        n_seen, n_cards = game.layout.size, (game.n_seats - 1) * len(game.deck)
+        self.seen = nn.Linear(n_seen, config.hidden[0])
+        self.cards = nn.Linear(n_cards, config.hidden[0], bias=False)
+        activation = ACTIVATIONS[config.activation]
+        rest = [*config.hidden, game.n_actions], [*config.hidden, 1]
+        self.actor, self.critic = (
+            nn.Sequential(activation(), *network(sizes, config.activation)) for sizes in rest
+        )
+        last = {self.actor[-1]: 0.01, self.critic[-1]: 1.0}
+        for layer in self.modules():
+            if isinstance(layer, nn.Linear):
+                nn.init.orthogonal_(layer.weight, last.get(layer, math.sqrt(2)))
+                if layer.bias is not None:
+                    nn.init.zeros_(layer.bias)
 
-    def value(self, observation: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
-        """What the rest of the match will pay to the seat (N,), in scaled rewards."""
-        found: torch.Tensor = self.critic(torch.cat([observation, hidden], 1))
-        return found.squeeze(1)
+    def forward(
+        self, seen: torch.Tensor, cards: torch.Tensor, mask: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log probabilities (N, A), very low for illegal actions, and values (N,).
+
+        A value is what the rest of the match will pay to the seat, in scaled rewards.
+        """
+        first = self.seen(seen.float())
+        logits: torch.Tensor = self.actor(first)
+        values: torch.Tensor = self.critic(first + self.cards(cards.float()))
+        return logits.masked_fill(~mask, -1e9).log_softmax(1), values.squeeze(1)
+
+    def policy(self) -> nn.Sequential:
+        """A copy of the policy alone, on the CPU."""
+        return copy.deepcopy(nn.Sequential(self.seen, *self.actor)).cpu()
 
 
-def log_probabilities(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Of all actions (N, A); very low for illegal ones."""
-    return logits.masked_fill(~mask, -1e9).log_softmax(1)
+def draw_actions(
+    learner: Learner,
+    seen: torch.Tensor,
+    cards: torch.Tensor,
+    mask: torch.Tensor,
+    random: torch.Generator,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Actions drawn from the policy (N,), their log probabilities, and values."""
+    logs, values = learner(seen, cards, mask)
+    noise = torch.empty_like(logs).exponential_(generator=random).clamp_min_(1e-30)
+    actions = (logs - noise.log_()).argmax(1)
+    return actions, logs.gather(1, actions[:, None]).squeeze(1), values
 
 
 @dataclass
 class Rollout:
-    """Decisions (T, B, …) and what came of them."""
+    """Decisions (T, B, …), what the learner said of them, and what came of them."""
 
     observation: torch.Tensor
     hidden: torch.Tensor
     mask: torch.Tensor
     action: torch.Tensor
     log_probability: torch.Tensor
+    value: torch.Tensor
     seat: npt.NDArray[np.int64]
     rewards: Floats
     done: npt.NDArray[np.bool_]
@@ -223,6 +250,7 @@ class Rollout:
             torch.zeros((*shape, tables.hidden.shape[1]), dtype=torch.int8),
             torch.zeros((*shape, tables.mask.shape[1]), dtype=torch.bool),
             torch.zeros(shape, dtype=torch.int64),
+            torch.zeros(shape),
             torch.zeros(shape),
             np.zeros(shape, np.int64),
             np.zeros((*shape, tables.rewards.shape[1]), np.float32),
@@ -255,23 +283,16 @@ class PPO:
         self.tables = SelfPlayTables(
             config.game, options_of_each, config.seed, list(self._own), n_mixed
         )
-        self._rollout = Rollout.empty(config.n_steps, self.tables)
+        self.rollout = Rollout.empty(config.n_steps, self.tables)
         self.n_decisions = 0
 
     def share_done(self) -> float:
         """How much of the training is done, 0 to 1."""
         return min(self.n_decisions / self.config.total_decisions, 1.0)
 
-    def policy(self) -> nn.Sequential:
-        """A copy of the policy's network."""
-        sizes = [layer.weight.shape for layer in self.learner.actor if isinstance(layer, nn.Linear)]
-        net = network([sizes[0][1], *(size[0] for size in sizes)], self.config.activation)
-        net.load_state_dict({k: v.cpu() for k, v in self.learner.actor.state_dict().items()})
-        return net
-
     def take_snapshot(self) -> None:
         """Let the policy as it is now sit at the mixed tables."""
-        self.snapshots.append(self.policy())
+        self.snapshots.append(self.learner.policy())
         del self.snapshots[: -self.config.snapshots]
         self._seat_snapshots()
 
@@ -287,19 +308,19 @@ class PPO:
     @torch.no_grad()
     def play(self) -> None:
         """Fill the rollout with decisions of the current policy."""
-        tables, into = self.tables, self._rollout
-        actor = self.learner.actor if self.config.device == "cpu" else self.policy()
+        tables, into = self.tables, self.rollout
+        learner = self.learner
+        if self.config.device != "cpu":
+            learner = copy.deepcopy(learner).cpu()
         for step in range(self.config.n_steps):
-            observation, mask = into.observation[step], into.mask[step]
-            observation.copy_(torch.from_numpy(tables.observation))
-            mask.copy_(torch.from_numpy(tables.mask))
-            into.hidden[step].copy_(torch.from_numpy(tables.hidden))
+            into.observation[step] = torch.from_numpy(tables.observation)
+            into.hidden[step] = torch.from_numpy(tables.hidden)
+            into.mask[step] = torch.from_numpy(tables.mask)
             into.seat[step] = tables.seat
-            logs = log_probabilities(actor(observation.float()), mask)
-            noise = torch.empty_like(logs).exponential_(generator=self.random).clamp_min_(1e-30)
-            action = (logs - noise.log_()).argmax(1)  # a draw from the probabilities
+            action, into.log_probability[step], into.value[step] = draw_actions(
+                learner, into.observation[step], into.hidden[step], into.mask[step], self.random
+            )
             into.action[step] = action
-            into.log_probability[step] = logs.gather(1, action[:, None]).squeeze(1)
             tables.step(action.numpy())
             into.rewards[step] = tables.rewards * self._scale
             into.done[step] = tables.done
@@ -307,7 +328,7 @@ class PPO:
 
     def learn(self) -> dict[str, float]:
         """Update policy and critic from the rollout."""
-        config, data = self.config, self._rollout
+        config, data = self.config, self.rollout
         share = self.share_done()
         for group in self.optimiser.param_groups:
             group["lr"] = config.learning_rate * (1 - share)
@@ -315,7 +336,7 @@ class PPO:
         observation, hidden = data.observation.flatten(0, 1), data.hidden.flatten(0, 1)
         mask, action = data.mask.flatten(0, 1), data.action.flatten()
         before = data.log_probability.flatten()
-        values = self._values(observation, hidden)
+        values = data.value.numpy()
         advantages, known = np.empty_like(values), np.empty(values.shape, np.bool_)
         estimate_advantages(
             data.rewards, data.done, data.seat, values, config.gae_lambda, advantages, known
@@ -334,17 +355,16 @@ class PPO:
                     part.index_select(0, chosen).to(config.device)
                     for part in (observation, hidden, mask, action, before, advantage, returns)
                 )
-                seen = seen.float()
-                logs = log_probabilities(self.learner.actor(seen), can)
+                logs, value = self.learner(seen, cards, can)
                 log_ratio = logs.gather(1, did[:, None]).squeeze(1) - then
                 ratio = log_ratio.exp()
                 clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
                 policy_loss = -torch.min(ratio * gain, clipped * gain).mean()
                 entropy = -(logs.exp() * logs).sum(1).mean()
-                value_loss = (self.learner.value(seen, cards.float()) - paid).square().mean()
+                value_loss = (value - paid).square().mean()
                 loss = policy_loss - entropy_weight * entropy + config.value_weight * value_loss
                 self.optimiser.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()
                 nn.utils.clip_grad_norm_(self.learner.parameters(), 0.5)
                 self.optimiser.step()
                 n_updates += 1
@@ -360,18 +380,6 @@ class PPO:
         )
         figures = {name: total / n_updates for name, total in sums.items()}
         return {**figures, "explained": explained, "learning_rate": group["lr"]}
-
-    @torch.no_grad()
-    def _values(self, observation: torch.Tensor, hidden: torch.Tensor) -> Floats:
-        """What the critic says of all decisions (T, B)."""
-        size = self.config.batch_size
-        parts = zip(torch.split(observation, size), torch.split(hidden, size), strict=True)
-        device = self.config.device
-        values = [
-            self.learner.value(seen.to(device).float(), cards.to(device).float())
-            for seen, cards in parts
-        ]
-        return torch.cat(values).view(self.config.n_steps, -1).cpu().numpy()
 
     # Checkpoints --------------------------------------------------------------------------------
     def save(self, path: Path, about: Mapping[str, Any]) -> None:
@@ -423,7 +431,7 @@ class PPO:
     def _load_snapshots(self, tensors: Mapping[str, torch.Tensor]) -> None:
         self.snapshots = []
         for number in range(len({name.partition(".")[0] for name in tensors})):
-            net = self.policy()
+            net = self.learner.policy()
             net.load_state_dict(_part(tensors, str(number)))
             self.snapshots.append(net)
         self._seat_snapshots()
@@ -498,7 +506,7 @@ def _save(ppo: PPO, out: Path, seconds: float) -> None:
         "seconds": round(seconds, 1),
         "versions": versions(LIBRARIES),
     }
-    save_policy(out / "policy", ppo.game, ppo.policy(), config.activation, story)
+    save_policy(out / "policy", ppo.game, ppo.learner.policy(), config.activation, story)
     ppo.save(out / CHECKPOINT, {"seconds": seconds, "versions": versions(LIBRARIES)})
 
 
@@ -518,3 +526,42 @@ def _check_same(config: PPOConfig, before: Mapping[str, Any], out: Path) -> None
     if changed:
         told = ", ".join(f"{k}: {before.get(k)!r}, now {now[k]!r}" for k in changed)
         raise BadInput(f"{out} was trained with another configuration ({told})")
+
+
+# Speed ------------------------------------------------------------------------------------------
+def benchmark(hidden: int, n_iterations: int = 4) -> tuple[float, dict[str, float]]:
+    """Learned decisions a second with two layers of `hidden`, and where the time goes (shares)."""
+    config = PPOConfig(options={"horizon": "deal"}, hidden=[hidden, hidden])
+    ppo = PPO(config)
+    ppo.iterate()  # warm up
+    played = learned = 0.0
+    for _ in range(n_iterations):
+        started = time.perf_counter()
+        ppo.play()
+        between = time.perf_counter()
+        ppo.learn()
+        played, learned = played + between - started, learned + time.perf_counter() - between
+    inference = encoding = 0.0
+    data, tables = ppo.rollout, ppo.tables
+    with torch.no_grad():
+        for step in range(config.n_steps):
+            started = time.perf_counter()
+            parts = data.observation[step], data.hidden[step], data.mask[step]
+            draw_actions(ppo.learner, *parts, ppo.random)
+            between = time.perf_counter()
+            tables.observe()
+            _ = tables.hidden
+            inference, encoding = (
+                inference + between - started,
+                encoding + time.perf_counter() - between,
+            )
+    inference, encoding = inference * n_iterations, encoding * n_iterations
+    total = played + learned
+    seconds = {
+        "engine": max(played - inference - encoding, 0.0),
+        "encoding": encoding,
+        "inference": inference,
+        "update": learned,
+    }
+    n_decisions = n_iterations * config.n_steps * config.n_tables
+    return n_decisions / total, {name: part / total for name, part in seconds.items()}

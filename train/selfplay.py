@@ -188,6 +188,10 @@ class SelfPlayTables:
         self._advance(self._all, actions)
         self._others_move()
 
+    def observe(self) -> None:
+        """Write `observation`, `mask` and `seat`; `step` does so by itself."""
+        self._batch.observe_tables(self._all)
+
     def _advance(self, tables: Row, actions: Row) -> None:
         n_others = np.where(self._all < self._n_mixed, len(self.others), 0)
         self._kernels.advance(
@@ -206,7 +210,7 @@ class SelfPlayTables:
             streams = self._streams
             actions = decide(self.game, self.rows, waiting, self.others, who, streams)
             self._advance(waiting, actions)
-        self._batch.observe_tables(self._all)
+        self.observe()
 
     # Going on later -----------------------------------------------------------------------------
     def state(self) -> dict[str, npt.NDArray[Any]]:
@@ -221,4 +225,4 @@ class SelfPlayTables:
             if state[name].shape != array.shape:
                 raise ValueError(f"tables.{name} is {state[name].shape}, not {array.shape}")
             array[:] = state[name]
-        self._batch.observe_tables(self._all)
+        self.observe()
