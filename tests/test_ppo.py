@@ -312,6 +312,9 @@ def test_from_the_command_line(tmp_path, capsys):
     path.write_text("algorithm: guess\n")
     with pytest.raises(BadInput, match="allowed are ppo, sb3"):
         run(str(path), [], tmp_path / "other")
+    path.write_text("game: semerik\n")
+    with pytest.raises(BadInput, match="algorithm: none is named; allowed are ppo, sb3"):
+        run(str(path), [], tmp_path / "other")
     path.write_text("- 1\n- 2\n")
     with pytest.raises(BadInput, match="name: value"):
         run(str(path), [], tmp_path / "other")

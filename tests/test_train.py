@@ -42,7 +42,7 @@ def test_everything_about_a_training_is_kept(trained):
         assert (out / path).is_file(), path
     about = json.loads((out / "policy" / "policy.json").read_text())["about"]
     assert about["versions"]["rules"]
-    assert about["config"]["seed"] == "1"
+    assert about["config"]["seed"] == 1
 
 
 def test_a_trained_policy_plays_everywhere_by_its_spec(trained):
@@ -203,7 +203,10 @@ def test_illegal_actions_are_counted_and_refused():
 
 def test_weights_that_are_no_numbers_stop_the_training(tmp_path, monkeypatch, capsys):
     path = tmp_path / "broken.yaml"
-    path.write_text("game: semerik\noptions: {horizon: deal}\nseat: pair\nlearning_rate: 1.0e+30\n")
+    path.write_text(
+        "algorithm: sb3\ngame: semerik\noptions: {horizon: deal}\nseat: pair\n"
+        "learning_rate: 1.0e+30\n"
+    )
     settings = [f"--{name}={value}" for name, value in TINY.items()]
     assert run(str(path), settings, tmp_path / "out") == 1
     assert "try a lower learning_rate" in capsys.readouterr().err

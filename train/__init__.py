@@ -1,5 +1,6 @@
 """Training: one readable file per algorithm, each a function `train(config, out) -> Result`."""
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,13 +39,7 @@ def _algorithm(path: Path) -> Any:
     from trysim.envs.games import BadInput
     from trysim.train.config import read_yaml
 
-    name = read_yaml(path).get("algorithm", "ppo")
-    if name == "ppo":
-        from trysim.train import ppo
-
-        return ppo
-    if name == "sb3":
-        from trysim.train import sb3
-
-        return sb3
-    raise BadInput(f"{path}: algorithm: {name}; allowed are {', '.join(ALGORITHMS)}")
+    name = read_yaml(path).get("algorithm", "none is named")
+    if name not in ALGORITHMS:
+        raise BadInput(f"{path}: algorithm: {name}; allowed are {', '.join(ALGORITHMS)}")
+    return importlib.import_module(f"trysim.train.{name}")

@@ -9,7 +9,6 @@ other seats' hands beside what the seat sees; it is needed for training only.
 """
 
 import copy
-import dataclasses
 import json
 import math
 import time
@@ -24,7 +23,6 @@ import safetensors
 import safetensors.torch
 import torch
 from torch import nn
-from torch.utils.tensorboard import SummaryWriter
 
 from trysim.agents import make_agent
 from trysim.agents.policy import ACTIVATIONS, PolicyAgent, network, save_policy
@@ -34,7 +32,15 @@ from trysim.envs.games import BadInput, Game, game_named
 from trysim.envs.rules.jit import rule
 from trysim.train.config import save_config
 from trysim.train.selfplay import SelfPlayTables
-from trysim.train.watch import Result, SharedConfig, TrainingStopped, Watch, check_free
+from trysim.train.watch import (
+    Result,
+    SharedConfig,
+    TrainingStopped,
+    Watch,
+    check_free,
+    plain,
+    story,
+)
 
 LIBRARIES = ("numpy", "numba", "torch", "gymnasium")
 CHECKPOINT = "checkpoint.safetensors"
@@ -273,16 +279,13 @@ class PPO:
             self.learner.parameters(), config.learning_rate, eps=1e-5, foreach=True
         )
         sets = config.option_sets()
-        each = [k % len(sets) for k in range(config.n_tables)]
         scales = [reward_scale(self.game, options) for options in sets]
-        self._scale = np.array([scales[k] for k in each], np.float32)[:, None]
+        self._scale = np.resize(np.array(scales, np.float32), config.n_tables)[:, None]
         self._own = [make_agent(spec, self.game) for spec in config.opponents]
         self.snapshots: list[nn.Sequential] = []
         n_mixed = round(config.mixed_share * config.n_tables)
-        options_of_each = [sets[k] for k in each]
-        self.tables = SelfPlayTables(
-            config.game, options_of_each, config.seed, list(self._own), n_mixed
-        )
+        options = config.options_of_tables(config.n_tables)
+        self.tables = SelfPlayTables(config.game, options, config.seed, list(self._own), n_mixed)
         self.rollout = Rollout.empty(config.n_steps, self.tables)
         self.n_decisions = 0
 
@@ -395,7 +398,7 @@ class PPO:
         meaning = {
             **about,
             "decisions": self.n_decisions,
-            "config": dataclasses.asdict(self.config),
+            "config": plain(self.config),
         }
         part = path.with_suffix(".part")
         tensors = {name: value.contiguous() for name, value in tensors.items()}
@@ -472,42 +475,35 @@ def train(
         "evaluate": config.evaluate_every,
         "checkpoint": config.checkpoint_every,
     }
-    writer = SummaryWriter(str(out / "log"), purge_step=ppo.n_decisions)
-    with watch, writer:
+    with watch:
         if not resume:
-            _save(ppo, out, watch.seconds)
-            watch.evaluate(0, writer)
+            _save(ppo, out, watch)
+            watch.evaluate(0)
         while ppo.n_decisions < min(config.total_decisions, stop_after) and watch.has_time():
             before = ppo.n_decisions
             figures = ppo.iterate()
             _check_finite(ppo, out)
             now = ppo.n_decisions
-            watch.note(now, figures, writer)
+            watch.note(now, figures)
             passed = {name for name, every in intervals.items() if now // every > before // every}
             if "snapshot" in passed and config.snapshots:
                 ppo.take_snapshot()
             if passed & {"checkpoint", "evaluate"}:
-                _save(ppo, out, watch.seconds)
+                _save(ppo, out, watch)
             if "evaluate" in passed:
-                watch.evaluate(now, writer)
-        _save(ppo, out, watch.seconds)
+                watch.evaluate(now)
+        _save(ppo, out, watch)
         if watch.last_evaluated < ppo.n_decisions:
-            watch.evaluate(ppo.n_decisions, writer)
+            watch.evaluate(ppo.n_decisions)
     return watch.result(ppo.n_decisions)
 
 
-def _save(ppo: PPO, out: Path, seconds: float) -> None:
+def _save(ppo: PPO, out: Path, watch: Watch) -> None:
     """The policy and a checkpoint."""
     config = ppo.config
-    story = {
-        "algorithm": config.algorithm,
-        "config": dataclasses.asdict(config),
-        "decisions": ppo.n_decisions,
-        "seconds": round(seconds, 1),
-        "versions": versions(LIBRARIES),
-    }
-    save_policy(out / "policy", ppo.game, ppo.learner.policy(), config.activation, story)
-    ppo.save(out / CHECKPOINT, {"seconds": seconds, "versions": versions(LIBRARIES)})
+    about = story("ppo", config, ppo.n_decisions, watch, LIBRARIES)
+    save_policy(out / "policy", ppo.game, ppo.learner.policy(), config.activation, about)
+    ppo.save(out / CHECKPOINT, {"seconds": watch.seconds, "versions": versions(LIBRARIES)})
 
 
 def _check_finite(ppo: PPO, out: Path) -> None:
@@ -520,7 +516,7 @@ def _check_finite(ppo: PPO, out: Path) -> None:
 
 
 def _check_same(config: PPOConfig, before: Mapping[str, Any], out: Path) -> None:
-    now = json.loads(json.dumps(dataclasses.asdict(config)))
+    now = json.loads(json.dumps(plain(config)))
     free = {"max_seconds", "threads"}  # what may change without changing the training
     changed = [k for k in now if k not in free and now[k] != before.get(k)]
     if changed:

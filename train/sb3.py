@@ -7,16 +7,11 @@ can hold both seats of a pair (`seat: pair`); both get the pair's reward.
     trysim train configs/semerik/sb3.yaml --total_decisions 500000 --out runs/pair
 """
 
-import csv
-import dataclasses
-import math
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
@@ -25,33 +20,35 @@ from stable_baselines3.common.utils import set_random_seed
 from trysim.agents import make_agent
 from trysim.agents.policy import ACTIVATIONS, PolicyAgent, save_policy
 from trysim.agents.sb3 import actor
-from trysim.arena.duplicate import compare
-from trysim.arena.report import versions
 from trysim.envs.games import BadInput, game_named
 from trysim.envs.learner import LearnerTables
 from trysim.train.config import save_config
-from trysim.train.curve import draw_curve
 from trysim.train.vec_env import LearnerVecEnv
-from trysim.train.watch import Result, TrainingStopped, check_free
+from trysim.train.watch import Result, SharedConfig, TrainingStopped, Watch, check_free, story
 
 _LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 _LEAST = {
-    "total_decisions": 1, "n_tables": 1, "n_steps": 2, "batch_size": 2, "n_epochs": 1, "threads": 1,
-    "snapshot_every": 1, "evaluate_every": 1, "evaluate_deals": 2, "checkpoint_every": 1,
-    "snapshots": 0, "seed": 0, "max_seconds": 0, "learning_rate": 0, "entropy": 0,
+    "n_tables": 1, "n_steps": 2, "batch_size": 2, "n_epochs": 1, "snapshot_every": 1,
+    "snapshots": 0, "learning_rate": 0, "entropy": 0,
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class SB3Config:
+class SB3Config(SharedConfig):
     """What to train, and how."""
 
     algorithm: str = "sb3"
-    """sb3."""
-    game: str = "semerik"
-    """sim_lystiv, semnadtsat or semerik."""
-    options: dict[str, Any] = field(default_factory=dict)
-    """Options of the game."""
+    """sb3: this one."""
+    total_decisions: int = 3_000_000
+    """The learner's decisions in all."""
+    evaluate_every: int = 250_000
+    """Decisions between two evaluations."""
+    evaluate_deals: int = 300
+    """Duplicate deals in an evaluation; none of them is trained on."""
+    anchors: list[str] = field(default_factory=lambda: ["random", "greedy"])
+    """Fixed opponents of the evaluations."""
+    checkpoint_every: int = 250_000
+    """Decisions between two checkpoints."""
     seat: str = "lot"
     """The learner's seat: a number, `lot` (drawn for each episode) or `pair` (Семерик)."""
     opponents: list[str] = field(default_factory=lambda: ["random", "greedy"])
@@ -60,10 +57,6 @@ class SB3Config:
     """Past selves kept in the pool, the newest ones."""
     snapshot_every: int = 100_000
     """Decisions between two snapshots."""
-    total_decisions: int = 3_000_000
-    """The learner's decisions in all."""
-    max_seconds: float = math.inf
-    """Stop after this time, whatever has been reached."""
     n_tables: int = 256
     """Tables played at once."""
     n_steps: int = 64
@@ -88,39 +81,20 @@ class SB3Config:
     """relu or tanh."""
     skip_forced: bool = True
     """Make decisions with one legal action without asking the learner."""
-    evaluate_every: int = 250_000
-    """Decisions between two evaluations."""
-    evaluate_deals: int = 300
-    """Duplicate deals in an evaluation; none of them is trained on."""
-    anchors: list[str] = field(default_factory=lambda: ["random", "greedy"])
-    """Fixed opponents of the evaluations."""
-    checkpoint_every: int = 250_000
-    """Decisions between two checkpoints."""
-    seed: int = 1
-    """Same seed, same policy (on one thread)."""
-    threads: int = 2
-    """Threads of torch."""
-
-    def options_to_evaluate(self) -> dict[str, Any]:
-        """The options that the anchors are played with."""
-        return self.options
 
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
-        game = game_named(self.game)
-        game.complete_options(self.options)
+        super().check()
         if self.activation not in ACTIVATIONS:
             raise BadInput(f"activation: {self.activation}; allowed are {', '.join(ACTIVATIONS)}")
         if self.seat not in ("lot", "pair") and not self.seat.isdigit():
             raise BadInput(f"seat: {self.seat}; allowed are a seat's number, lot and pair")
-        for name, least in _LEAST.items():
-            if not getattr(self, name) >= least:  # nor no number
-                raise BadInput(f"{name}: {getattr(self, name)}; at least {least} is needed")
+        self.check_least(_LEAST)
         for name in ("opponents", "anchors"):
             if not getattr(self, name):
                 raise BadInput(f"{name}: none; at least one agent is needed")
-            for spec in getattr(self, name):
-                make_agent(spec, game)
+        for spec in self.opponents:
+            make_agent(spec, self.game)
 
 
 CONFIG = SB3Config
@@ -147,38 +121,21 @@ def train(config: SB3Config, out: Path, resume: bool = False) -> SB3Result:
         raise BadInput("--resume: only trainings with `algorithm: ppo` can go on")
     check_free(out)
     env = make_env(config)
-    _make_folder(out)
+    watch = Watch(config, out)
     save_config(config, out / "config.yaml")
     torch.set_num_threads(config.threads)
     set_random_seed(config.seed)
     model = make_model(config, env)
     model.set_logger(configure(str(out / "log"), ["csv", "tensorboard"]))
-    watcher = _Watcher(config, out)
-    started = time.perf_counter()
-    try:
-        model.learn(config.total_decisions, callback=watcher)
-    except BadInput:
-        raise
-    except ValueError as error:  # torch's distributions, if what the network says is no number
-        raise watcher.stopped("the policy's probabilities are no longer numbers") from error
-    finally:
-        watcher.stop_showing()
-    seconds = time.perf_counter() - started
-    return SB3Result(
-        policy=out / "policy",
-        curve=draw_curve(out / "evaluations.csv", out / "learning_curve.png", _title(config)),
-        decisions=model.num_timesteps,
-        seconds=seconds,
-        per_second=model.num_timesteps / watcher.learning_seconds,
-        illegal_actions=env.n_illegal,
-    )
-
-
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"cannot write to {out}: {error.strerror}") from None
+    keeper = _Keeper(config, out, watch)
+    with watch:
+        try:
+            model.learn(config.total_decisions, callback=keeper)
+        except BadInput:
+            raise
+        except ValueError as error:  # torch's distributions, if what the network says is no number
+            raise keeper.stopped("the policy's probabilities are no longer numbers") from error
+    return SB3Result(**vars(watch.result(model.num_timesteps)), illegal_actions=env.n_illegal)
 
 
 def make_env(config: SB3Config) -> LearnerVecEnv:
@@ -188,7 +145,7 @@ def make_env(config: SB3Config) -> LearnerVecEnv:
         config.n_tables,
         [make_agent(spec, config.game) for spec in config.opponents],
         seats=_seats(config.seat),
-        options=config.options,
+        options=config.options_of_tables(config.n_tables),
         skip_forced=config.skip_forced,
     )
     env = LearnerVecEnv(tables, config.reward_scale)
@@ -224,39 +181,15 @@ def make_model(config: SB3Config, env: LearnerVecEnv) -> MaskablePPO:
     )
 
 
-def _title(config: SB3Config) -> str:
-    options = ", ".join(f"{name}={value}" for name, value in config.options.items())
-    return f"{config.game} {options}".strip()
+class _Keeper(BaseCallback):
+    """Between rollouts: snapshots into the pool, evaluations, checkpoints."""
 
-
-class _Watcher(BaseCallback):
-    """Between rollouts: snapshots into the pool, evaluations, checkpoints, progress."""
-
-    def __init__(self, config: SB3Config, out: Path) -> None:
+    def __init__(self, config: SB3Config, out: Path, watch: Watch) -> None:
         super().__init__()
-        self._config, self._out = config, out
+        self._config, self._out, self._watch = config, out, watch
         self._game = game_named(config.game)
         self._due = {"snapshot": config.snapshot_every, "evaluate": 0, "checkpoint": 0}
         self._snapshots: list[PolicyAgent] = []
-        self._started = time.perf_counter()
-        self._aside = 0.0  # seconds of evaluations
-        self._progress = Progress(
-            TextColumn("{task.description}"), BarColumn(),
-            TextColumn("{task.completed:,.0f} decisions"), TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(), TextColumn("{task.fields[strength]}"),
-        )  # fmt: skip
-        self._task = self._progress.add_task(
-            config.game, total=config.total_decisions, rate="", strength=""
-        )
-
-    @property
-    def learning_seconds(self) -> float:
-        """Time spent since the start, evaluations not counted."""
-        return time.perf_counter() - self._started - self._aside
-
-    def _on_training_start(self) -> None:
-        self._started = time.perf_counter()
-        self._progress.start()
 
     def _on_rollout_start(self) -> None:
         """After the last update, before new decisions: a stable moment."""
@@ -272,19 +205,13 @@ class _Watcher(BaseCallback):
                 do()
 
     def _on_step(self) -> bool:
-        rate = self.num_timesteps / max(self.learning_seconds, 1e-9)
-        shown = min(self.num_timesteps, self._config.total_decisions)
-        self._progress.update(self._task, completed=shown, rate=f"{rate:,.0f}/s")
-        return time.perf_counter() - self._started < self._config.max_seconds
+        self._watch.show(self.num_timesteps)
+        return self._watch.has_time()
 
     def _on_training_end(self) -> None:
         self._check_finite()
         self._evaluate()
         self._checkpoint()
-
-    def stop_showing(self) -> None:
-        """Take the progress bar away."""
-        self._progress.stop()
 
     def _check_finite(self) -> None:
         if not all(torch.isfinite(p).all() for p in self.model.policy.parameters()):
@@ -312,13 +239,7 @@ class _Watcher(BaseCallback):
         tables.opponents[len(self._config.opponents) :] = self._snapshots
 
     def _save(self) -> None:
-        about = {
-            "algorithm": "sb3 MaskablePPO",
-            "config": {k: str(v) for k, v in dataclasses.asdict(self._config).items()},
-            "decisions": self.num_timesteps,
-            "seconds": round(self.learning_seconds, 1),
-            "versions": versions(_LIBRARIES),
-        }
+        about = story("sb3 MaskablePPO", self._config, self.num_timesteps, self._watch, _LIBRARIES)
         folder = self._out / "policy"
         save_policy(folder, self._game, self._net(), self._config.activation, about)
 
@@ -331,30 +252,8 @@ class _Watcher(BaseCallback):
         part.replace(folder / f"{self.num_timesteps}.zip")
 
     def _evaluate(self) -> None:
-        """Play the anchors on deals never trained on; log and keep what comes out."""
-        before = time.perf_counter()
         self._save()
-        spec = f"policy:{self._out / 'policy'}"
-        for anchor in self._config.anchors:
-            pair = compare(
-                self._config.game, [spec, anchor], self._config.evaluate_deals, self._config.seed,
-                self._config.options, workers=1, progress=False,
-            ).pairs[0]  # fmt: skip
-            self.logger.record(f"anchors/{anchor}", pair.mean)
-            self._keep([self.num_timesteps, self.learning_seconds, anchor, pair.mean, *pair.ci95])
-        strength = f"{pair.mean:+.2f} over {anchor}"
-        self._progress.update(self._task, strength=strength)
-        torch.set_num_threads(self._config.threads)
-        self._aside += time.perf_counter() - before
-
-    def _keep(self, row: list[Any]) -> None:
-        path = self._out / "evaluations.csv"
-        fresh = row[0] == 0 and row[2] == self._config.anchors[0]
-        with path.open("w" if fresh else "a", newline="") as file:
-            writer = csv.writer(file)
-            if fresh:
-                writer.writerow(["decisions", "seconds", "anchor", "mean", "low", "high"])
-            writer.writerow(row)
+        self._watch.evaluate(self.num_timesteps)
 
 
 def benchmark(decisions: int = 65_536) -> float:

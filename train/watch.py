@@ -1,19 +1,22 @@
 """What goes on beside learning: progress, evaluations against fixed anchors, logs, the curve."""
 
 import csv
+import dataclasses
 import itertools
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from torch.utils.tensorboard import SummaryWriter
 
 from trysim.agents import make_agent
 from trysim.arena.duplicate import compare
+from trysim.arena.report import versions
 from trysim.envs.games import BadInput, game_named
 from trysim.train.curve import draw_curve
 
@@ -101,15 +104,24 @@ class SharedConfig:
         values = [value if isinstance(value, list) else [value] for value in self.options.values()]
         return [dict(zip(self.options, each, strict=True)) for each in itertools.product(*values)]
 
+    def options_of_tables(self, n_tables: int) -> list[dict[str, Any]]:
+        """The options of each table: every combination in turn."""
+        return list(itertools.islice(itertools.cycle(self.option_sets()), n_tables))
+
     def options_to_evaluate(self) -> dict[str, Any]:
         """The options that the anchors are played with."""
         return {**self.option_sets()[0], **self.evaluate_options}
 
 
 class Watch:
-    """Watches a training whose files lie in `out`; a context manager around the learning."""
+    """Watches a training whose files lie in `out`; a context manager around the learning.
 
-    def __init__(self, config: SharedConfig, out: Path, n_decisions: int, seconds: float) -> None:
+    It goes on after `n_decisions` and `seconds`, if they are not zero.
+    """
+
+    def __init__(
+        self, config: SharedConfig, out: Path, n_decisions: int = 0, seconds: float = 0.0
+    ) -> None:
         self._config, self._out = config, out
         self._first, self._before = n_decisions, seconds
         try:
@@ -118,6 +130,7 @@ class Watch:
             raise BadInput(f"cannot write to {out}: {error.strerror}") from None
         for path in (self._evaluations, self._log):
             _forget_after(path, n_decisions)
+        self._writer = SummaryWriter(str(out / "log"), purge_step=n_decisions or None)
         self._started = time.perf_counter()
         self._aside = 0.0  # seconds of evaluations
         self.last_evaluated = -1
@@ -137,6 +150,7 @@ class Watch:
 
     def __exit__(self, *error: object) -> None:
         self._progress.stop()
+        self._writer.close()
 
     @property
     def _evaluations(self) -> Path:
@@ -155,32 +169,36 @@ class Watch:
         """Whether the time given is not used up."""
         return self.seconds + self._aside < self._config.max_seconds
 
-    def note(self, n_decisions: int, figures: Mapping[str, float], writer: Any) -> None:
-        """Show and log how learning goes."""
-        here = self.seconds - self._before
-        rate = (n_decisions - self._first) / max(here, 1e-9)
+    def show(self, n_decisions: int) -> float:
+        """Show how far learning has come; decisions a second."""
+        rate = (n_decisions - self._first) / max(self.seconds - self._before, 1e-9)
         shown = min(n_decisions, self._config.total_decisions)
         self._progress.update(self._task, completed=shown, rate=f"{rate:,.0f}/s")
+        return rate
+
+    def note(self, n_decisions: int, figures: Mapping[str, float]) -> None:
+        """Show and log how learning goes."""
+        rate = self.show(n_decisions)
         row = {"decisions": n_decisions, "seconds": round(self.seconds, 3), **figures}
         _append(self._log, list(row), list(row.values()))
         for name, value in figures.items():
-            writer.add_scalar(f"learning/{name}", value, n_decisions)
-        writer.add_scalar("speed/decisions_per_second", rate, n_decisions)
+            self._writer.add_scalar(f"learning/{name}", value, n_decisions)
+        self._writer.add_scalar("speed/decisions_per_second", rate, n_decisions)
 
-    def evaluate(self, n_decisions: int, writer: Any) -> None:
-        """Play the anchors on deals never trained on; log and keep what comes out."""
+    def evaluate(self, n_decisions: int) -> None:
+        """Play the anchors on deals never trained on; show, log and keep what comes out."""
         before, config = time.perf_counter(), self._config
         spec, told = f"policy:{self._out / 'policy'}", []
+        seconds = round(self.seconds, 3)
         for anchor in config.anchors:
             pair = compare(
                 config.game, [spec, anchor], config.evaluate_deals, config.seed,
                 config.options_to_evaluate(), workers=1, progress=False,
             ).pairs[0]  # fmt: skip
-            seconds = round(self.seconds - (time.perf_counter() - before), 3)
             row = [n_decisions, seconds, anchor, pair.mean, *pair.ci95]
             _append(self._evaluations, _HEADINGS, row)
             told.append(f"{pair.mean:+.2f} over {anchor}")
-            writer.add_scalar(f"anchors/{anchor}", pair.mean, n_decisions)
+            self._writer.add_scalar(f"anchors/{anchor}", pair.mean, n_decisions)
         self.last_evaluated = n_decisions
         self._progress.update(self._task, strength=", ".join(told))
         torch.set_num_threads(config.threads)
@@ -194,6 +212,29 @@ class Watch:
         curve = draw_curve(self._evaluations, self._out / "learning_curve.png", title)
         rate = (n_decisions - self._first) / max(here, 1e-9)
         return Result(self._out / "policy", curve, n_decisions, self.seconds, rate)
+
+
+def story(
+    algorithm: str,
+    config: SharedConfig,
+    n_decisions: int,
+    watch: Watch,
+    libraries: Sequence[str],
+) -> dict[str, Any]:
+    """How a policy came to be, for its folder."""
+    return {
+        "algorithm": algorithm,
+        "config": plain(config),
+        "decisions": n_decisions,
+        "seconds": round(watch.seconds, 1),
+        "versions": versions(libraries),
+    }
+
+
+def plain(config: SharedConfig) -> dict[str, Any]:
+    """The configuration for JSON, which has no infinity."""
+    values = dataclasses.asdict(config)
+    return {name: "inf" if value == math.inf else value for name, value in values.items()}
 
 
 def _append(path: Path, headings: list[str], row: list[Any]) -> None:
