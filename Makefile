@@ -9,7 +9,7 @@ READY := $(VENV)/.ready-for-trysim
 .PHONY: demo test test-full test-plain check bench docs build constraints clean help
 
 help:
-	@echo "make demo         train a small Семерик pair, compare it with the baselines (10 minutes at most)"
+	@echo "make demo         train a small Семерик team, compare it with the baselines (10 minutes at most)"
 	@echo "make test         the tests"
 	@echo "make test-full    the long tests too: 2 million plies against the reference"
 	@echo "make test-plain   the tests of the rules as plain Python, without numba"
@@ -29,7 +29,7 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	rm -rf runs/demo
 	$(BIN)/trysim train configs/semerik/demo.yaml --out runs/demo
-	$(BIN)/trysim arena semerik --agents policy:runs/demo/policy greedy random \
+	$(BIN)/trysim arena semerik --agents policy:runs/demo/policy expert greedy random \
 		--option horizon=deal --deals 2000 --seed 2026 --json runs/demo/arena.json
 	@echo "results        runs/demo/arena.json"
 	@echo "learning curve runs/demo/learning_curve.png"
