@@ -128,7 +128,7 @@ def _kernels(name: str) -> SimpleNamespace:
 
 
 class SelfPlayTables:
-    """B tables; after `reset` and `step` it is the learner's turn, with a choice, at every one.
+    """B tables; at the start and after `step` the learner is to act, with a choice, at every one.
 
     - `observation` int8 (B, D), `mask` int8 (B, A), `seat` int64 (B,): as in `BatchEnv`
     - `hidden` int8 (B, H): the other seats' hands, for a critic
