@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,27 +38,42 @@ _COLUMNS = 4
 
 @dataclass(frozen=True)
 class Contest:
-    """A game with options, and how many duplicate deals (matches) the slow agents play."""
+    """A game with options, and how many duplicate deals (matches) the slow agents play.
+
+    `more` names groups that need more of them than their share to be told apart.
+    """
 
     name: str
     game: str
     options: dict[str, Any]
     deals: int
+    more: dict[str, int] = field(default_factory=dict)
 
 
+_CLOSE = {"oracle": 50, "oracle_clear": 30}
 CONTESTS = [
     Contest("semerik-deal", "semerik", {"horizon": "deal"}, 200),
     Contest("semerik-match", "semerik", {"horizon": "match"}, 15),
     *(
-        Contest(f"semnadtsat-{n}-{kind}", "semnadtsat", {"num_players": n, "scoring": kind}, deals)
+        Contest(
+            f"semnadtsat-{n}-{kind}", "semnadtsat", {"num_players": n, "scoring": kind}, deals, more
+        )
         for kind in ("simple", "seventeen")
-        for n, deals in ((3, 40), (4, 20), (5, 16))
+        for n, deals, more in ((3, 40, {}), (4, 20, _CLOSE), (5, 16, {}))
     ),
     *(
-        Contest(f"sim_lystiv-{n}-{kind}", "sim_lystiv", {"num_players": n, "reward": kind}, deals)
-        for kind, counts in (("placement", (2, 3, 4, 5)), ("loser", (3, 4, 5)))  # alike for two
-        for n, deals in ((2, 400), (3, 40), (4, 24), (5, 20))
-        if n in counts
+        Contest(
+            f"sim_lystiv-{n}-{kind}", "sim_lystiv", {"num_players": n, "reward": kind}, deals, more
+        )
+        for kind, n, deals, more in (
+            ("placement", 2, 400, {}),
+            ("placement", 3, 40, {}),
+            ("placement", 4, 24, {}),
+            ("placement", 5, 20, {}),
+            ("loser", 3, 40, {}),  # alike for two
+            ("loser", 4, 24, {"few": 700}),
+            ("loser", 5, 20, {"few": 500, "oracle_clear": 30}),
+        )
     ),
 ]
 
@@ -109,10 +124,16 @@ def play(contest: Contest, work: Path, scale: float) -> Outcome:
     for name, (share, pairs) in GROUPS.items():
         print(f"{contest.name}: {name}", file=sys.stderr)
         agents = [*dict.fromkeys(spec for pair in pairs for spec in pair)]
-        deals = max(2, round(contest.deals * share * scale))
+        deals = contest.more.get(name, contest.deals * share)
         out = work / contest.name / name
         groups[name] = compare(
-            contest.game, agents, deals, SEED, contest.options, pairs=pairs, out=out
+            contest.game,
+            agents,
+            max(2, round(deals * scale)),
+            SEED,
+            contest.options,
+            pairs=pairs,
+            out=out,
         )
     return Outcome(contest, groups, measure_thinking(contest.game, AGENTS, contest.options))
 
