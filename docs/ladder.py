@@ -240,38 +240,46 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
             if agent != EXPERT:
                 pair = outcome.pair(agent, EXPERT)
                 mean, (low, high) = pair.mean, pair.ci95
-            kind = agent.partition(":")[0]
+            colour, marker = STYLES[agent]
             axes.errorbar(
                 speed.per_s,
                 mean,
                 [[mean - low], [high - mean]],
-                fmt="D" if kind == "oracle" else "o",
-                markersize=5,
+                fmt=marker,
+                markersize=6,
                 capsize=3,
-                color=COLOURS[kind],
+                color=colour,
                 label=agent,
             )
-            label = agent.replace("worlds=", "").partition(":iterations")[0]
-            axes.annotate(label, (speed.per_s, mean), (4, 5), textcoords="offset points", size=7)
         axes.set_xscale("log")
-        axes.margins(x=0.22, y=0.15)
+        axes.margins(x=0.12, y=0.12)
         axes.grid(alpha=0.3)
         axes.set_title(outcome.contest.name, fontsize=10, loc="left")
     for axes in list(figure.axes)[len(outcomes) :]:
         axes.remove()
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(AGENTS))
     figure.supxlabel("decisions a second on one core")
     figure.supylabel("value of a deal over expert, 95 % interval")
     figure.savefig(path, dpi=100, metadata={"Software": None})
 
 
-COLOURS = {
-    "random": "#7f7f7f",
-    "greedy": "#56b4e9",
-    "expert": "#0072b2",
-    "pimc": "#d55e00",
-    "ismcts": "#009e73",
-    "oracle": "#000000",
-}
+STYLES = dict(
+    zip(
+        AGENTS,
+        (
+            ("#7f7f7f", "o"),
+            ("#56b4e9", "o"),
+            ("#0072b2", "s"),
+            ("#fdb863", "^"),
+            ("#e66101", "^"),
+            ("#8c2d04", "^"),
+            ("#009e73", "v"),
+            ("#000000", "D"),
+        ),
+        strict=True,
+    )
+)
 
 
 def data(outcomes: Sequence[Outcome]) -> str:
