@@ -25,6 +25,7 @@ FEW, SOME, MANY = (f"pimc:worlds={n}" for n in (20, 100, 400))
 AGENTS = (RANDOM, GREEDY, EXPERT, FEW, SOME, MANY, ISMCTS, ORACLE)
 SEED = 7
 # Who plays how many times the deals of a contest: fast agents play more, and clear cases less.
+RULE_DEALS = 4000  # at least
 GROUPS = {
     "rules": (40, [(GREEDY, RANDOM), (EXPERT, RANDOM), (EXPERT, GREEDY)]),
     "few": (4, [(FEW, EXPERT), (SOME, EXPERT), (SOME, FEW)]),
@@ -125,6 +126,8 @@ def play(contest: Contest, work: Path, scale: float) -> Outcome:
         print(f"{contest.name}: {name}", file=sys.stderr)
         agents = [*dict.fromkeys(spec for pair in pairs for spec in pair)]
         deals = contest.more.get(name, contest.deals * share)
+        if name == "rules":
+            deals = max(deals, RULE_DEALS)
         out = work / contest.name / name
         groups[name] = compare(
             contest.game,
