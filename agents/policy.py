@@ -1,13 +1,13 @@
 """Learned policies: a network over flat observations, stored as safetensors and JSON.
 
-A policy folder holds `policy.safetensors` (weights) and `policy.json` (what they mean: game, layer
-sizes, activation, the observation's layout, how they were trained). Nothing is ever unpickled.
+A policy folder holds `policy.safetensors` (weights) and `policy.json` (what they mean: game, kind
+and sizes of the network, the observation's layout, how they were trained). Nothing is ever
+unpickled.
 """
 
 import hashlib
-import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,15 @@ import numpy.typing as npt
 import safetensors.torch
 import torch
 
+from trysim.agents.networks import ACTIVATIONS, NETWORKS, Network
 from trysim.envs.decisions import Decisions
 from trysim.envs.engine import uniforms
 from trysim.envs.games import BadInput, Game
 
 FORMAT = "trysim-policy"
-VERSION = 1
+VERSION = 2
 MODES = ("best", "sample")
 _FEWEST_ROWS = 16  # of a matrix product
-ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 
 def layout_hash(game: Game) -> str:
@@ -33,14 +33,6 @@ def layout_hash(game: Game) -> str:
         (field.name, field.kind, field.width, len(field.groups)) for field in game.layout.fields
     ]
     return hashlib.sha256(repr((game.name, fields)).encode()).hexdigest()[:16]
-
-
-def network(sizes: Sequence[int], activation: str) -> torch.nn.Sequential:
-    """Fully connected layers of these sizes, the activation between them."""
-    layers: list[torch.nn.Module] = []
-    for n_in, n_out in itertools.pairwise(sizes):
-        layers += [torch.nn.Linear(n_in, n_out), ACTIVATIONS[activation]()]
-    return torch.nn.Sequential(*layers[:-1])
 
 
 class PolicyAgent:
@@ -88,22 +80,21 @@ class PolicyAgent:
 
 
 def save_policy(
-    folder: str | Path,
-    game: Game,
-    net: torch.nn.Sequential,
-    activation: str,
-    about: Mapping[str, Any],
+    folder: str | Path, game: Game, kind: str, net: Network, about: Mapping[str, Any]
 ) -> None:
-    """Write a policy folder; `about` says how the policy came to be (config, seed, versions)."""
+    """Write a policy folder for a network of a `kind` of `NETWORKS`.
+
+    `about` says how the policy came to be (config, seed, versions).
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    linear = [layer for layer in net if isinstance(layer, torch.nn.Linear)]
     meaning = {
         "format": FORMAT,
         "version": VERSION,
         "game": game.name,
-        "sizes": [linear[0].in_features, *(layer.out_features for layer in linear)],
-        "activation": activation,
+        "network": kind,
+        "hidden": list(net.hidden),
+        "activation": net.activation,
         "layout": layout_hash(game),
         "about": dict(about),
     }
@@ -126,7 +117,7 @@ def load_policy(game: Game, folder: str, mode: str = "best") -> PolicyAgent:
         raise BadInput(f"{spec}: cannot read the policy: {error}") from None
     _check_meaning(game, spec, meaning)
     try:
-        net = network(meaning["sizes"], meaning["activation"])
+        net = NETWORKS[meaning["network"]](game, meaning["hidden"], meaning["activation"])
         net.load_state_dict(weights)
     except (RuntimeError, TypeError, IndexError) as error:
         raise BadInput(f"{spec}: weights and policy.json do not fit: {error}") from None
@@ -142,9 +133,9 @@ def _check_meaning(game: Game, spec: str, meaning: Any) -> None:
         raise BadInput(f"{spec}: a policy for {meaning.get('game')}, not for {game.name}")
     if meaning.get("layout") != layout_hash(game):
         raise BadInput(f"{spec}: trained on another observation layout; train it anew")
-    if meaning.get("activation") not in ACTIVATIONS:
-        raise BadInput(f"{spec}: activation {meaning.get('activation')!r} is unknown")
-    sizes = meaning.get("sizes")
-    ends = (game.layout.size, game.n_actions)
-    if not isinstance(sizes, list) or len(sizes) < 2 or (sizes[0], sizes[-1]) != ends:
-        raise BadInput(f"{spec}: layer sizes {sizes!r} do not lead from {ends[0]} to {ends[1]}")
+    for name, known in (("network", NETWORKS), ("activation", ACTIVATIONS)):
+        if meaning.get(name) not in known:
+            raise BadInput(f"{spec}: {name} {meaning.get(name)!r}; known are {', '.join(known)}")
+    hidden = meaning.get("hidden")
+    if not isinstance(hidden, list) or not hidden or not all(isinstance(n, int) for n in hidden):
+        raise BadInput(f"{spec}: hidden {hidden!r}; sizes of layers are needed")

@@ -6,7 +6,8 @@ import torch
 
 from tests.test_aec import OPTION_SETS
 from trysim.agents import make_agent
-from trysim.agents.policy import network, save_policy
+from trysim.agents.networks import Mlp
+from trysim.agents.policy import save_policy
 from trysim.envs.batch import BatchEnv
 from trysim.envs.decisions import decide, new_streams
 from trysim.envs.games import GAMES, BadInput
@@ -25,8 +26,7 @@ def tables(name, n=60):
 def policy(name, folder, mode="best"):
     """A policy with random weights."""
     game = GAMES[name]
-    net = network([game.layout.size, 16, game.n_actions], "relu")
-    save_policy(folder, game, net, "relu", {})
+    save_policy(folder, game, "mlp", Mlp(game, [16], "relu"), {})
     return make_agent(f"policy:{folder},mode={mode}", name)
 
 

@@ -5,6 +5,9 @@ a share of the tables other agents and past selves sit too. Advantages are estim
 decisions of each (table, seat) by themselves. Forced plays are no decisions. The critic sees the
 other seats' hands beside what the seat sees; it is needed for training only.
 
+At first a guide may tell what a rule player would make of every action (`guide`): the policy's
+logits learn that, and its own results take over little by little.
+
     trysim train configs/semerik/ppo.yaml --total_decisions 5000000 --out runs/team
 """
 
@@ -13,7 +16,7 @@ import json
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +28,16 @@ import torch
 from torch import nn
 
 from trysim.agents import make_agent
-from trysim.agents.policy import ACTIVATIONS, PolicyAgent, network, save_policy
+from trysim.agents.networks import ACTIVATIONS, NETWORKS, Network
+from trysim.agents.policy import PolicyAgent, save_policy
+from trysim.agents.rule_players import PLAYERS
 from trysim.arena.report import versions
 from trysim.envs.decisions import decide, new_streams
 from trysim.envs.games import BadInput, Game, game_named
 from trysim.envs.rules.jit import rule
 from trysim.train.config import save_config
+from trysim.train.critics import CRITICS
+from trysim.train.guide import Guide
 from trysim.train.selfplay import SelfPlayTables
 from trysim.train.watch import (
     Result,
@@ -79,7 +86,17 @@ class PPOConfig(SharedConfig):
     """Of the advantage estimate; there is no discount."""
     value_weight: float = 0.5
     """Weight of the critic's loss."""
-    hidden: list[int] = field(default_factory=lambda: [256, 256])
+    guide: str = ""
+    """Rule player that tells what actions are worth at first; none if empty."""
+    guide_worlds: int = 4
+    """Worlds in which the guide tries every action, the table itself among them."""
+    guide_until: float = 0.6
+    """Share of the training in which the guide's weight falls from 1 to 0."""
+    guide_scale: float = 0.05
+    """The difference in worth (in scaled rewards) that makes an action e times as likely."""
+    network: str = "suits"
+    """suits (the four suits are alike; sizes are of each) or mlp."""
+    hidden: list[int] = field(default_factory=lambda: [96, 96])
     """Sizes of the hidden layers, of policy and critic each; they share the first."""
     activation: str = "relu"
     """relu or tanh."""
@@ -91,8 +108,11 @@ class PPOConfig(SharedConfig):
         super().check()
         if not self.hidden or min(self.hidden) < 1:
             raise BadInput(f"hidden: {self.hidden}; a list of whole numbers from 1 is needed")
-        if self.activation not in ACTIVATIONS:
-            raise BadInput(f"activation: {self.activation}; allowed are {', '.join(ACTIVATIONS)}")
+        self.check_known("activation", ACTIVATIONS)
+        self.check_known("network", NETWORKS)
+        self.check_known("network", CRITICS)
+        if self.guide:
+            self.check_known("guide", PLAYERS)
         self.check_least(
             {
                 "mixed_share": 0,
@@ -108,9 +128,12 @@ class PPOConfig(SharedConfig):
                 "clip_range": 0,
                 "gae_lambda": 0,
                 "value_weight": 0,
+                "guide_worlds": 1,
+                "guide_until": 0,
+                "guide_scale": 1e-6,
             }
         )
-        for name in ("mixed_share", "gae_lambda"):
+        for name in ("mixed_share", "gae_lambda", "guide_until"):
             if getattr(self, name) > 1:
                 raise BadInput(f"{name}: {getattr(self, name)}; at most 1")
         if self.mixed_share and not (self.opponents or self.snapshots):
@@ -187,20 +210,9 @@ class Learner(nn.Module):
 
     def __init__(self, game: Game, config: PPOConfig) -> None:
         super().__init__()
-        n_seen, n_cards = game.layout.size, (game.n_seats - 1) * len(game.deck)
-        self.seen = nn.Linear(n_seen, config.hidden[0])
-        self.cards = nn.Linear(n_cards, config.hidden[0], bias=False)
-        activation = ACTIVATIONS[config.activation]
-        rest = [*config.hidden, game.n_actions], [*config.hidden, 1]
-        self.actor, self.critic = (
-            nn.Sequential(activation(), *network(sizes, config.activation)) for sizes in rest
-        )
-        last = {self.actor[-1]: 0.01, self.critic[-1]: 1.0}
-        for layer in self.modules():
-            if isinstance(layer, nn.Linear):
-                nn.init.orthogonal_(layer.weight, last.get(layer, math.sqrt(2)))
-                if layer.bias is not None:
-                    nn.init.zeros_(layer.bias)
+        sizes = game, config.hidden, config.activation
+        self.actor = NETWORKS[config.network](*sizes)
+        self.critic = CRITICS[config.network](*sizes)
 
     def forward(
         self, seen: torch.Tensor, cards: torch.Tensor, mask: torch.Tensor
@@ -209,14 +221,13 @@ class Learner(nn.Module):
 
         A value is what the rest of the match will pay to the seat, in scaled rewards.
         """
-        first = self.seen(seen.float())
-        logits: torch.Tensor = self.actor(first)
-        values: torch.Tensor = self.critic(first + self.cards(cards.float()))
-        return logits.masked_fill(~mask, -1e9).log_softmax(1), values.squeeze(1)
+        first = self.actor.first(seen)
+        logits, values = self.actor.rest(first), self.critic(first, cards)
+        return logits.masked_fill(~mask, -1e9).log_softmax(1), values
 
-    def policy(self) -> nn.Sequential:
+    def policy(self) -> Network:
         """A copy of the policy alone, on the CPU."""
-        return copy.deepcopy(nn.Sequential(self.seen, *self.actor)).cpu()
+        return copy.deepcopy(self.actor).cpu()
 
 
 def draw_actions(
@@ -235,7 +246,7 @@ def draw_actions(
 
 @dataclass
 class Rollout:
-    """Decisions (T, B, …), what the learner said of them, and what came of them."""
+    """Decisions (T, B, …), what learner and guide said of them, and what came of them."""
 
     observation: torch.Tensor
     hidden: torch.Tensor
@@ -243,6 +254,7 @@ class Rollout:
     action: torch.Tensor
     log_probability: torch.Tensor
     value: torch.Tensor
+    worth: torch.Tensor
     seat: npt.NDArray[np.int64]
     rewards: Floats
     done: npt.NDArray[np.bool_]
@@ -258,10 +270,51 @@ class Rollout:
             torch.zeros(shape, dtype=torch.int64),
             torch.zeros(shape),
             torch.zeros(shape),
+            torch.zeros((*shape, tables.mask.shape[1])),
             np.zeros(shape, np.int64),
             np.zeros((*shape, tables.rewards.shape[1]), np.float32),
             np.zeros(shape, np.bool_),
         )
+
+
+def centred(of_actions: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Numbers of actions (N, A) less their mean over the legal ones; 0 for the others."""
+    legal = of_actions.masked_fill(~mask, 0)
+    means = legal.sum(1, keepdim=True) / mask.sum(1, keepdim=True).clamp_min(1)
+    return (legal - means).masked_fill(~mask, 0)
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """A rollout as it is learned from: decisions (N, …) of all tables and steps.
+
+    - `before` and `values`: log probabilities of the actions, and values, when they were taken
+    - `worth` (N, A): what the guide said, less its mean over the legal actions
+    - `usable`: the decisions of which it is known what came of them
+    """
+
+    seen: torch.Tensor
+    cards: torch.Tensor
+    mask: torch.Tensor
+    action: torch.Tensor
+    before: torch.Tensor
+    values: torch.Tensor
+    advantage: torch.Tensor
+    returns: torch.Tensor
+    worth: torch.Tensor
+    usable: torch.Tensor
+
+    def only(self, chosen: torch.Tensor, device: str) -> "Lessons":
+        """Some of the decisions, on a device."""
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        taken = {name: part.index_select(0, chosen).to(device) for name, part in parts.items()
+                 if name != "usable"}  # fmt: skip
+        return Lessons(**taken, usable=chosen)
+
+    def explained(self) -> float:
+        """How much of the variance of what came of decisions their values had told."""
+        surprise, returns = (self.returns - self.values)[self.usable], self.returns[self.usable]
+        return 1 - float(surprise.var()) / max(float(returns.var()), 1e-12)
 
 
 class PPO:
@@ -282,16 +335,25 @@ class PPO:
         scales = [reward_scale(self.game, options) for options in sets]
         self._scale = np.resize(np.array(scales, np.float32), config.n_tables)[:, None]
         self._own = [make_agent(spec, self.game) for spec in config.opponents]
-        self.snapshots: list[nn.Sequential] = []
+        self.snapshots: list[Network] = []
         n_mixed = round(config.mixed_share * config.n_tables)
         options = config.options_of_tables(config.n_tables)
         self.tables = SelfPlayTables(config.game, options, config.seed, list(self._own), n_mixed)
         self.rollout = Rollout.empty(config.n_steps, self.tables)
+        self.guide: Guide | None = None
+        if config.guide:
+            self.guide = Guide(self.game, config.guide, config.guide_worlds, config.threads)
         self.n_decisions = 0
 
     def share_done(self) -> float:
         """How much of the training is done, 0 to 1."""
         return min(self.n_decisions / self.config.total_decisions, 1.0)
+
+    def guide_weight(self) -> float:
+        """How much the guide counts now, 0 to 1."""
+        if self.guide is None or self.config.guide_until == 0:
+            return 0.0
+        return max(0.0, 1.0 - self.share_done() / self.config.guide_until)
 
     def take_snapshot(self) -> None:
         """Let the policy as it is now sit at the mixed tables."""
@@ -315,11 +377,14 @@ class PPO:
         learner = self.learner
         if self.config.device != "cpu":
             learner = copy.deepcopy(learner).cpu()
+        is_guided = self.guide_weight() > 0
         for step in range(self.config.n_steps):
             into.observation[step] = torch.from_numpy(tables.observation)
             into.hidden[step] = torch.from_numpy(tables.hidden)
             into.mask[step] = torch.from_numpy(tables.mask)
             into.seat[step] = tables.seat
+            if is_guided:
+                into.worth[step] = torch.from_numpy(self._worths() * self._scale)
             action, into.log_probability[step], into.value[step] = draw_actions(
                 learner, into.observation[step], into.hidden[step], into.mask[step], self.random
             )
@@ -329,66 +394,98 @@ class PPO:
             into.done[step] = tables.done
         self.n_decisions += self.config.n_steps * self.config.n_tables
 
+    def _worths(self) -> npt.NDArray[np.float64]:
+        """What the guide says of every action at every table (B, A)."""
+        assert self.guide is not None
+        words = torch.randint(2**62, (self.tables.n_tables,), generator=self.random)
+        return self.guide.worths(self.tables.rows, words.numpy())
+
     def learn(self) -> dict[str, float]:
         """Update policy and critic from the rollout."""
-        config, data = self.config, self.rollout
-        share = self.share_done()
+        config, guide_weight = self.config, self.guide_weight()
         for group in self.optimiser.param_groups:
-            group["lr"] = config.learning_rate * (1 - share)
-        entropy_weight = config.entropy + share * (config.final_entropy - config.entropy)
-        observation, hidden = data.observation.flatten(0, 1), data.hidden.flatten(0, 1)
-        mask, action = data.mask.flatten(0, 1), data.action.flatten()
-        before = data.log_probability.flatten()
+            group["lr"] = config.learning_rate * (1 - self.share_done())
+        lessons = self._lessons()
+        sums: dict[str, float] = {}
+        n_updates = 0
+        for _ in range(config.n_epochs):
+            order = lessons.usable[torch.randperm(len(lessons.usable), generator=self.random)]
+            for chosen in torch.split(order, config.batch_size):
+                loss, figures = self._loss(lessons.only(chosen, config.device), guide_weight)
+                self.optimiser.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                nn.utils.clip_grad_norm_(self.learner.parameters(), 0.5)
+                self.optimiser.step()
+                n_updates += 1
+                for name, value in figures.items():
+                    sums[name] = sums.get(name, 0.0) + float(value)
+        means = {name: total / n_updates for name, total in sums.items()}
+        return {
+            **means,
+            "explained": lessons.explained(),
+            "guide_weight": guide_weight,
+            "learning_rate": group["lr"],
+        }
+
+    def _lessons(self) -> "Lessons":
+        config, data = self.config, self.rollout
         values = data.value.numpy()
         advantages, known = np.empty_like(values), np.empty(values.shape, np.bool_)
         estimate_advantages(
             data.rewards, data.done, data.seat, values, config.gae_lambda, advantages, known
         )
-        returns = torch.from_numpy((advantages + values).ravel())
         advantage = torch.from_numpy(advantages.ravel())
         usable = torch.from_numpy(np.flatnonzero(known))
         spread, centre = torch.std_mean(advantage[usable])
-        advantage = (advantage - centre) / (spread + 1e-8)
-        sums = {"policy_loss": 0.0, "value_loss": 0.0, "entropy": 0.0, "kl": 0.0, "clipped": 0.0}
-        n_updates = 0
-        for _ in range(config.n_epochs):
-            order = usable[torch.randperm(len(usable), generator=self.random)]
-            for chosen in torch.split(order, config.batch_size):
-                seen, cards, can, did, then, gain, paid = (
-                    part.index_select(0, chosen).to(config.device)
-                    for part in (observation, hidden, mask, action, before, advantage, returns)
-                )
-                logs, value = self.learner(seen, cards, can)
-                log_ratio = logs.gather(1, did[:, None]).squeeze(1) - then
-                ratio = log_ratio.exp()
-                clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
-                policy_loss = -torch.min(ratio * gain, clipped * gain).mean()
-                entropy = -(logs.exp() * logs).sum(1).mean()
-                value_loss = (value - paid).square().mean()
-                loss = policy_loss - entropy_weight * entropy + config.value_weight * value_loss
-                self.optimiser.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(self.learner.parameters(), 0.5)
-                self.optimiser.step()
-                n_updates += 1
-                with torch.no_grad():
-                    sums["policy_loss"] += float(policy_loss)
-                    sums["value_loss"] += float(value_loss)
-                    sums["entropy"] += float(entropy)
-                    sums["kl"] += float((ratio - 1 - log_ratio).mean())
-                    outside = (ratio - 1).abs() > config.clip_range
-                    sums["clipped"] += float(outside.float().mean())
-        explained = 1 - float((returns - torch.from_numpy(values.ravel()))[usable].var()) / max(
-            float(returns[usable].var()), 1e-12
+        mask = data.mask.flatten(0, 1)
+        return Lessons(
+            data.observation.flatten(0, 1),
+            data.hidden.flatten(0, 1),
+            mask,
+            data.action.flatten(),
+            data.log_probability.flatten(),
+            data.value.flatten(),
+            (advantage - centre) / (spread + 1e-8),
+            torch.from_numpy((advantages + values).ravel()),
+            centred(data.worth.flatten(0, 1), mask),
+            usable,
         )
-        figures = {name: total / n_updates for name, total in sums.items()}
-        return {**figures, "explained": explained, "learning_rate": group["lr"]}
+
+    def _loss(
+        self, lessons: "Lessons", guide_weight: float
+    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """What to make small, and figures that tell how it goes."""
+        config, share = self.config, self.share_done()
+        entropy_weight = config.entropy + share * (config.final_entropy - config.entropy)
+        logs, values = self.learner(lessons.seen, lessons.cards, lessons.mask)
+        value_loss = (values - lessons.returns).square().mean()
+        entropy = -(logs.exp() * logs).sum(1).mean()
+        log_ratio = logs.gather(1, lessons.action[:, None]).squeeze(1) - lessons.before
+        ratio = log_ratio.exp()
+        clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
+        policy_loss = -torch.min(ratio * lessons.advantage, clipped * lessons.advantage).mean()
+        loss = (1 - guide_weight) * (policy_loss - entropy_weight * entropy)
+        loss = loss + config.value_weight * value_loss
+        figures = {
+            "policy_loss": policy_loss.detach(),
+            "value_loss": value_loss.detach(),
+            "entropy": entropy.detach(),
+            "kl": (ratio - 1 - log_ratio).detach().mean(),
+            "clipped": ((ratio - 1).abs() > config.clip_range).float().mean(),
+        }
+        if guide_weight > 0:
+            meant = centred(logs, lessons.mask) * config.guide_scale
+            # Relative to the differences there are: 1 is no better than saying nothing.
+            guide_loss = (meant - lessons.worth).square().sum() / lessons.worth.square().sum()
+            loss = loss + guide_weight * guide_loss
+            figures["guide_loss"] = guide_loss.detach()
+        return loss, figures
 
     # Checkpoints --------------------------------------------------------------------------------
     def save(self, path: Path, about: Mapping[str, Any]) -> None:
         """Write everything that going on exactly needs, whole or not at all."""
         tensors = {f"learner.{name}": value for name, value in self.learner.state_dict().items()}
-        for number, state in enumerate(self.optimiser.state_dict()["state"].values()):
+        for number, state in self.optimiser.state_dict()["state"].items():
             tensors |= {f"optimiser.{number}.{name}": value for name, value in state.items()}
         for number, snapshot in enumerate(self.snapshots):
             weights = snapshot.state_dict()
@@ -502,7 +599,7 @@ def _save(ppo: PPO, out: Path, watch: Watch) -> None:
     """The policy and a checkpoint."""
     config = ppo.config
     about = story("ppo", config, ppo.n_decisions, watch, LIBRARIES)
-    save_policy(out / "policy", ppo.game, ppo.learner.policy(), config.activation, about)
+    save_policy(out / "policy", ppo.game, config.network, ppo.learner.policy(), about)
     ppo.save(out / CHECKPOINT, {"seconds": watch.seconds, "versions": versions(LIBRARIES)})
 
 
@@ -527,7 +624,13 @@ def _check_same(config: PPOConfig, before: Mapping[str, Any], out: Path) -> None
 # Speed ------------------------------------------------------------------------------------------
 def benchmark(hidden: int, n_iterations: int = 4) -> tuple[float, dict[str, float]]:
     """Learned decisions a second with two layers of `hidden`, and where the time goes (shares)."""
-    config = PPOConfig(options={"horizon": "deal"}, hidden=[hidden, hidden])
+    config = PPOConfig(
+        options={"horizon": "deal"},
+        network="mlp",
+        hidden=[hidden, hidden],
+        batch_size=4096,
+        n_epochs=1,
+    )
     ppo = PPO(config)
     ppo.iterate()  # warm up
     played = learned = 0.0

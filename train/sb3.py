@@ -18,7 +18,8 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
 
 from trysim.agents import make_agent
-from trysim.agents.policy import ACTIVATIONS, PolicyAgent, save_policy
+from trysim.agents.networks import ACTIVATIONS, Mlp
+from trysim.agents.policy import PolicyAgent, save_policy
 from trysim.agents.sb3 import actor
 from trysim.envs.games import BadInput, game_named
 from trysim.envs.learner import LearnerTables
@@ -85,8 +86,7 @@ class SB3Config(SharedConfig):
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
         super().check()
-        if self.activation not in ACTIVATIONS:
-            raise BadInput(f"activation: {self.activation}; allowed are {', '.join(ACTIVATIONS)}")
+        self.check_known("activation", ACTIVATIONS)
         if self.seat not in ("lot", "pair") and not self.seat.isdigit():
             raise BadInput(f"seat: {self.seat}; allowed are a seat's number, lot and pair")
         self.check_least(_LEAST)
@@ -224,10 +224,12 @@ class _Keeper(BaseCallback):
             f"{self._out / 'policy'}; try a lower learning_rate"
         )
 
-    def _net(self) -> torch.nn.Sequential:
+    def _net(self) -> Mlp:
         weights = {name: value.clone() for name, value in self.model.policy.state_dict().items()}
-        net = actor(weights, ACTIVATIONS[self._config.activation].__name__)
-        assert net is not None
+        layers = actor(weights, ACTIVATIONS[self._config.activation].__name__)
+        assert layers is not None
+        net = Mlp(self._game, self._config.hidden, self._config.activation)
+        net.layers.load_state_dict(layers.state_dict())
         return net
 
     def _snapshot(self) -> None:
@@ -241,7 +243,7 @@ class _Keeper(BaseCallback):
     def _save(self) -> None:
         about = story("sb3 MaskablePPO", self._config, self.num_timesteps, self._watch, _LIBRARIES)
         folder = self._out / "policy"
-        save_policy(folder, self._game, self._net(), self._config.activation, about)
+        save_policy(folder, self._game, "mlp", self._net(), about)
 
     def _checkpoint(self) -> None:
         self._save()

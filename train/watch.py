@@ -5,7 +5,7 @@ import dataclasses
 import itertools
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,6 +98,11 @@ class SharedConfig:
         for name, lowest in least.items():
             if not getattr(self, name) >= lowest:
                 raise BadInput(f"{name}: {getattr(self, name)}; at least {lowest} is needed")
+
+    def check_known(self, name: str, known: Iterable[str]) -> None:
+        """BadInput if this field names nothing known."""
+        if getattr(self, name) not in known:
+            raise BadInput(f"{name}: {getattr(self, name)}; allowed are {', '.join(known)}")
 
     def option_sets(self) -> list[dict[str, Any]]:
         """Every combination of the options' values."""

@@ -28,17 +28,20 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _RULES = Path(__file__).resolve().parent
 
 
-def rule(function: Function) -> Function:
-    """`function` compiled; the same signature and, for valid input, the same answers."""
+def rule(function: Function, in_threads: bool = False) -> Function:
+    """`function` compiled; the same signature and, for valid input, the same answers.
+
+    `in_threads` lets other threads run meanwhile, at a cost for every call.
+    """
     folder = _cache_folder(Path(function.__code__.co_filename).resolve().parent)
     if folder is None:
-        return numba.njit(function)
+        return numba.njit(nogil=in_threads)(function)
     outer = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True)(function)
+        return numba.njit(cache=True, nogil=in_threads)(function)
     except RuntimeError:  # numba: "no locator available"
-        return numba.njit(function)
+        return numba.njit(nogil=in_threads)(function)
     finally:
         numba.config.CACHE_DIR = outer
 
@@ -83,7 +86,10 @@ def source_digest(folder: Path = _RULES) -> str:
 
 
 def specialise(
-    templates: Sequence[Callable[..., Any]], calls: SimpleNamespace | None = None, **bindings: Any
+    templates: Sequence[Callable[..., Any]],
+    calls: SimpleNamespace | None = None,
+    in_threads: bool = False,
+    **bindings: Any,
 ) -> SimpleNamespace:
     """The templates compiled with some of their global names bound, calling each other.
 
@@ -101,7 +107,7 @@ def specialise(
         function = FunctionType(template.__code__, {**template.__globals__, **bound})
         function.__name__ = function.__qualname__ = f"{template.__name__}_{label}"
         function.__doc__, function.__module__ = template.__doc__, template.__module__
-        bound[template.__name__] = rule(function)
+        bound[template.__name__] = rule(function, in_threads)
         setattr(compiled, template.__name__, bound[template.__name__])
     return compiled
 

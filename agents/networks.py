@@ -1,0 +1,178 @@
+"""The networks of policies: `suits` treats the four suits alike, `mlp` takes bits as they come.
+
+A policy network is a module of `(game, hidden, activation)` with `first(seen)`, the sums that enter
+its first hidden layer, and `rest(first)`, the logits; a critic may build on the first. One's own:
+`NETWORKS["mine"] = Mine`, and a critic of the same name in `trysim.train.critics.CRITICS`.
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import nn
+
+from trysim.envs.games import Game
+from trysim.envs.rules import cards
+from trysim.envs.rules.layout import CARDS, FLAGS, ONE_OF
+
+ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
+N_SUITS = len(cards.SUITS)
+# Of little use, and costly: who played what, and who could not, other fields tell as well.
+_LEFT_OUT = ("when",)
+_APART = {"semerik": "H"}  # a suit unlike the others: a baba of hearts counts more
+
+
+class Network(nn.Module):
+    """What a policy network is."""
+
+    def __init__(self, game: Game, hidden: Sequence[int], activation: str) -> None:
+        super().__init__()
+        self.hidden, self.activation = list(hidden), activation
+
+    def first(self, seen: torch.Tensor) -> torch.Tensor:
+        """What enters the first hidden layer, of observations (N, D) of any number type."""
+        raise NotImplementedError
+
+    def rest(self, first: torch.Tensor) -> torch.Tensor:
+        """Action logits (N, A)."""
+        raise NotImplementedError
+
+    def forward(self, seen: torch.Tensor) -> torch.Tensor:
+        """Action logits (N, A)."""
+        return self.rest(self.first(seen))
+
+
+def linear(n_in: int, n_out: int, gain: float = math.sqrt(2), bias: bool = True) -> nn.Linear:
+    """A layer that starts orthogonal, with zero biases."""
+    layer = nn.Linear(n_in, n_out, bias)
+    nn.init.orthogonal_(layer.weight, gain)
+    if bias:
+        nn.init.zeros_(layer.bias)
+    return layer
+
+
+# Bits as they come ------------------------------------------------------------------------------
+class Mlp(Network):
+    """Fully connected layers."""
+
+    def __init__(self, game: Game, hidden: Sequence[int], activation: str) -> None:
+        super().__init__(game, hidden, activation)
+        layers: list[nn.Module] = []
+        for n_in, n_out in itertools.pairwise([game.layout.size, *hidden]):
+            layers += [linear(n_in, n_out), ACTIVATIONS[activation]()]
+        self.layers = nn.Sequential(*layers, linear(hidden[-1], game.n_actions, 0.01))
+
+    def first(self, seen: torch.Tensor) -> torch.Tensor:
+        """What enters the first hidden layer (N, hidden)."""
+        first: torch.Tensor = self.layers[0](seen.float())
+        return first
+
+    def rest(self, first: torch.Tensor) -> torch.Tensor:
+        """Action logits (N, A)."""
+        logits: torch.Tensor = self.layers[1:](first)
+        return logits
+
+
+# Four suits alike -------------------------------------------------------------------------------
+def suit_bits(game: Game) -> tuple[list[list[int]], list[int]]:
+    """The observation's bits of each suit, in the same order for all four, and the other bits."""
+    of_suit: list[list[int]] = [[] for _ in range(N_SUITS)]
+    others: list[int] = []
+    n_ranks = len(game.deck) // N_SUITS
+    for field in game.layout.fields:
+        if field.name in _LEFT_OUT:
+            continue
+        at = game.layout.at(field.name)
+        for bit in range(field.size):
+            place = bit % field.width
+            suit = None
+            if field.kind == CARDS:
+                suit = place // n_ranks
+            elif field.kind in (ONE_OF, FLAGS):
+                suit = _suit_of(str(field.labels[place]))
+            (others if suit is None else of_suit[suit]).append(at + bit)
+    return of_suit, others
+
+
+def suit_actions(game: Game) -> tuple[list[list[int]], list[int]]:
+    """The actions of each suit, in the same order for all four, and the other actions."""
+    of_suit: list[list[int]] = [[] for _ in range(N_SUITS)]
+    others: list[int] = []
+    n_ranks = len(game.deck) // N_SUITS
+    for action, text in enumerate(game.actions):
+        suit = action // n_ranks if action < len(game.deck) else _suit_of(text)
+        (others if suit is None else of_suit[suit]).append(action)
+    return of_suit, others
+
+
+def _suit_of(label: str) -> int | None:
+    """The suit that a label names: `H`, `trump:H`."""
+    suit = label.rpartition(":")[2]
+    return cards.SUITS.index(suit) if len(suit) == 1 and suit in cards.SUITS else None
+
+
+class Exchange(nn.Module):
+    """A layer of every suit by itself, and of what all four have on average."""
+
+    def __init__(self, n_in: int, n_out: int) -> None:
+        super().__init__()
+        self.own = linear(n_in, n_out, 1.0)
+        self.all = linear(n_in, n_out, 1.0, bias=False)
+
+    def forward(self, of_suit: torch.Tensor) -> torch.Tensor:
+        """(N, suits, in) to (N, suits, out)."""
+        own: torch.Tensor = self.own(of_suit)
+        return own + self.all(of_suit.mean(1)).unsqueeze(1)
+
+
+class Suits(Network):
+    """The same weights for each suit: what is learned of one is known of all.
+
+    `hidden` are sizes for each suit. If suits change places in an observation, so do the logits.
+    """
+
+    _bits: torch.Tensor
+    _order: torch.Tensor
+
+    def __init__(self, game: Game, hidden: Sequence[int], activation: str) -> None:
+        super().__init__(game, hidden, activation)
+        of_suit, others = suit_bits(game)
+        actions, other_actions = suit_actions(game)
+        self._n_of_suits = N_SUITS * len(of_suit[0])
+        bits = torch.tensor([*itertools.chain(*of_suit), *others])
+        order = np.argsort([*itertools.chain(*actions), *other_actions])
+        self.register_buffer("_bits", bits, persistent=False)
+        self.register_buffer("_order", torch.from_numpy(order), persistent=False)
+        self.own = linear(len(of_suit[0]), hidden[0])
+        self.common = linear(len(others), hidden[0], 1.0, bias=False)
+        self.apart = nn.Parameter(torch.zeros(hidden[0])) if game.name in _APART else None
+        self._apart = cards.SUITS.index(_APART.get(game.name, "C"))
+        self.act = ACTIVATIONS[activation]()
+        self.layers = nn.ModuleList(Exchange(*pair) for pair in itertools.pairwise(hidden))
+        self.of_suit = linear(hidden[-1], len(actions[0]), 0.01)
+        self.others = linear(hidden[-1], len(other_actions), 0.01) if other_actions else None
+
+    def first(self, seen: torch.Tensor) -> torch.Tensor:
+        """What enters the first hidden layer (N, suits, hidden)."""
+        bits = seen[:, self._bits].float()
+        of_suits = bits[:, : self._n_of_suits].reshape(len(bits), N_SUITS, -1)
+        first: torch.Tensor = self.own(of_suits)
+        first = first + self.common(bits[:, self._n_of_suits :]).unsqueeze(1)
+        if self.apart is not None:
+            first[:, self._apart] += self.apart
+        return first
+
+    def rest(self, first: torch.Tensor) -> torch.Tensor:
+        """Action logits (N, A)."""
+        of_suit = self.act(first)
+        for layer in self.layers:
+            of_suit = self.act(layer(of_suit))
+        logits = [self.of_suit(of_suit).flatten(1)]
+        if self.others is not None:
+            logits.append(self.others(of_suit.mean(1)))
+        return torch.cat(logits, 1)[:, self._order]
+
+
+NETWORKS: dict[str, type[Network]] = {"suits": Suits, "mlp": Mlp}
