@@ -1,7 +1,7 @@
 """Agents by name: `make_agent("greedy", game)` gives anything that can sit at a table.
 
-A spec is a name, then what it needs: `random`, `greedy`, `expert`, `policy:runs/pair`,
-`sb3:model.zip`, `policy:runs/pair,mode=sample`.
+A spec is a name, then what it needs: `random`, `greedy`, `expert`, `policy:semerik`,
+`sb3:model.zip`, `policy:runs/pair,mode=sample`, `team:policy:semerik+expert`.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from trysim.agents.player import Player, load_own
 from trysim.agents.rule_players import RulePlayer
 from trysim.agents.search.agents import make_ismcts, make_oracle, make_pimc
+from trysim.agents.team import make_team
 from trysim.envs.decisions import Agent, Decisions
 from trysim.envs.games import BadInput, Game, game_named
 
@@ -68,11 +69,17 @@ SPECS = {
         needs_argument=True,
     ),
     "policy": Spec(
-        "policy:DIR[,mode=best|sample]",
-        "a policy that `trysim train` saved",
+        "policy:GAME or policy:DIR[,mode=best|sample]",
+        "the learned policy that comes with the package, or one that `trysim train` saved",
         _policy,
         needs_argument=True,
         settings=("mode",),
+    ),
+    "team": Spec(
+        "team:AGENT+AGENT",
+        "partners of two kinds, in Семерик",
+        lambda game, a, s: make_team(game, f"team:{a}", make_agent),
+        needs_argument=True,
     ),
     "sb3": Spec(
         "sb3:FILE.zip[,mode=best|sample]",
@@ -95,6 +102,8 @@ def make_agent(spec: str, game: Game | str) -> Agent:
     if kind is None:
         known = ", ".join(kind.usage for kind in SPECS.values())
         raise BadInput(f"no agent {spec!r}: there are {known}")
+    if name == "team":
+        return make_team(game, spec, make_agent)
     argument, settings = _split(spec, rest, kind)
     return kind.make(game, argument, settings)
 

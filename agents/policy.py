@@ -24,6 +24,7 @@ from trysim.envs.games import BadInput, Game
 FORMAT = "trysim-policy"
 VERSION = 2
 MODES = ("best", "sample")
+ZOO = Path(__file__).resolve().parent / "zoo"  # the policies that come with the package
 _FEWEST_ROWS = 16  # of a matrix product
 
 
@@ -107,9 +108,12 @@ def save_policy(
 
 
 def load_policy(game: Game, folder: str, mode: str = "best") -> PolicyAgent:
-    """The agent of a policy folder; BadInput if there is none or it is for something else."""
+    """The agent of a policy folder, or of the zoo's policy of that name.
+
+    Raises BadInput if there is none or it is for something else.
+    """
     spec = f"policy:{Path(folder).as_posix()}" + ("" if mode == "best" else f",mode={mode}")
-    path = Path(folder)
+    path = ZOO / folder if (ZOO / folder / "policy.json").is_file() else Path(folder)
     try:
         meaning = json.loads((path / "policy.json").read_text(encoding="utf-8"))
         weights = safetensors.torch.load_file(path / "policy.safetensors")

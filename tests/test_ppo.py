@@ -81,6 +81,14 @@ def test_others_sit_at_the_mixed_tables_only(name):
 
 
 @each_game
+def test_alone_the_learner_has_one_seat_or_pair(name):
+    tables = SelfPlayTables(name, [{}] * 40, 1, [make_agent("greedy", name)], 40, alone=True)
+    n = GAMES[name].n_players(GAMES[name].complete_options({}))
+    seats = (tables.state()["who"][:, :n] == -1).sum(1)
+    assert (seats == (2 if name == "semerik" else 1)).all()
+
+
+@each_game
 def test_tables_go_on_from_their_state(name):
     others = [make_agent("random", name)]
     first = SelfPlayTables(name, [{}] * 8, 1, others, 4)

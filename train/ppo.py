@@ -60,6 +60,8 @@ class PPOConfig(SharedConfig):
 
     mixed_share: float = 0.0
     """Share of the tables at which others sit too: the `opponents` and past selves."""
+    alone: bool = False
+    """At the mixed tables one seat only (in Семерик one pair) is the learner's."""
     opponents: list[str] = field(default_factory=list)
     """Agents at the mixed tables from the start."""
     snapshots: int = 0
@@ -338,7 +340,9 @@ class PPO:
         self.snapshots: list[Network] = []
         n_mixed = round(config.mixed_share * config.n_tables)
         options = config.options_of_tables(config.n_tables)
-        self.tables = SelfPlayTables(config.game, options, config.seed, list(self._own), n_mixed)
+        self.tables = SelfPlayTables(
+            config.game, options, config.seed, list(self._own), n_mixed, config.alone
+        )
         self.rollout = Rollout.empty(config.n_steps, self.tables)
         self.guide: Guide | None = None
         if config.guide:

@@ -31,11 +31,13 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
-def sit(state: Row, table: int, who: Row, streams: Row, n_others: int, in_pairs: bool) -> None:
+def sit(
+    state: Row, table: int, who: Row, streams: Row, n_others: int, in_pairs: bool, alone: bool
+) -> None:
     """Draw who sits where (B, seats) for the coming match, from the table's own stream.
 
     One seat, or pair, is the learner's; each other seat, or the other pair, is an other agent's
-    half of the time (the other pair: always).
+    half of the time (the other pair, or where the learner is `alone`: always).
     """
     lot, n = streams.shape[1] - 1, rules.n_players(state)
     who[table, :] = LEARNER
@@ -49,18 +51,25 @@ def sit(state: Row, table: int, who: Row, streams: Row, n_others: int, in_pairs:
     mine = draw(streams, table, lot, n)
     for seat in range(n):
         other, is_taken = draw(streams, table, lot, n_others), draw(streams, table, lot, 2)
-        if seat != mine and is_taken:
+        if seat != mine and (is_taken or alone):
             who[table, seat] = other
 
 
 def start(
-    state: Row, table: int, who: Row, streams: Row, n_others: int, in_pairs: bool, paid: Floats
+    state: Row,
+    table: int,
+    who: Row,
+    streams: Row,
+    n_others: int,
+    in_pairs: bool,
+    alone: bool,
+    paid: Floats,
 ) -> None:
     """Begin a match."""
     rules.start(state)
     settle(state)
     paid[table, :] = 0
-    sit(state, table, who, streams, n_others, in_pairs)
+    sit(state, table, who, streams, n_others, in_pairs, alone)
 
 
 def play(
@@ -71,6 +80,7 @@ def play(
     streams: Row,
     n_others: int,
     in_pairs: bool,
+    alone: bool,
     paid: Floats,
     rewards: Floats,
     done: Bools,
@@ -86,7 +96,7 @@ def play(
         rewards[table] += paid[table] - before
     if state[PHASE] == OVER:
         done[table] = True
-        start(state, table, who, streams, n_others, in_pairs, paid)
+        start(state, table, who, streams, n_others, in_pairs, alone, paid)
 
 
 def advance(
@@ -95,6 +105,7 @@ def advance(
     actions: Row,
     n_others: Row,
     in_pairs: bool,
+    alone: bool,
     who: Row,
     streams: Row,
     paid: Floats,
@@ -111,13 +122,13 @@ def advance(
         table, action = tables[i], actions[i]
         state, n = rows[table], n_others[table]
         if state[PHASE] == OVER:
-            start(state, table, who, streams, n, in_pairs, paid)
+            start(state, table, who, streams, n, in_pairs, alone, paid)
         if action != NONE:
-            play(state, table, action, who, streams, n, in_pairs, paid, rewards, done)
+            play(state, table, action, who, streams, n, in_pairs, alone, paid, rewards, done)
         legal = rules.legal(state)
         while legal & (legal - 1) == 0:
             action = lowest(legal)
-            play(state, table, action, who, streams, n, in_pairs, paid, rewards, done)
+            play(state, table, action, who, streams, n, in_pairs, alone, paid, rewards, done)
             legal = rules.legal(state)
 
 
@@ -135,7 +146,8 @@ class SelfPlayTables:
     - `rewards` float64 (B, seats): paid since the last decision, up to the end of its match
     - `done` bool (B,): whether the match of the last decision has ended; the next has begun
 
-    At the first `n_mixed` tables the `others` sit too, while there are any.
+    At the first `n_mixed` tables the `others` sit too, while there are any: everywhere but in one
+    seat (one pair) if the learner is to be `alone` there.
     """
 
     def __init__(
@@ -145,13 +157,14 @@ class SelfPlayTables:
         seed: int,
         others: Sequence[Agent] = (),
         n_mixed: int = 0,
+        alone: bool = False,
     ) -> None:
         self.game = game_named(game)
         self.n_tables = len(options)
         self.others = list(others)
         self._batch = BatchEnv(game, self.n_tables, options, autoreset=False)
         self._kernels = _kernels(game)
-        self._n_mixed = n_mixed
+        self._n_mixed, self._alone = n_mixed, alone
         self._all = np.arange(self.n_tables)
         self.rows = self._batch.rows
         self.observation, self.mask = self._batch.observation, self._batch.mask
@@ -195,8 +208,8 @@ class SelfPlayTables:
     def _advance(self, tables: Row, actions: Row) -> None:
         n_others = np.where(self._all < self._n_mixed, len(self.others), 0)
         self._kernels.advance(
-            self.rows, tables, actions, n_others, self._in_pairs, self._who, self._streams,
-            self._paid, self.rewards, self.done,
+            self.rows, tables, actions, n_others, self._in_pairs, self._alone, self._who,
+            self._streams, self._paid, self.rewards, self.done,
         )  # fmt: skip
 
     def _others_move(self) -> None:

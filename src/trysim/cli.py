@@ -1,4 +1,4 @@
-"""The command `trysim`: games, record, verify, train, arena, bench.
+"""The command `trysim`: games, record, verify, train, best-response, arena, cross-play, bench.
 
 Exit status: 0 done, 1 a record is bad, 2 the command cannot be carried out as given, 130 stopped
 by Ctrl-C. What a command is about is imported when it runs: `trysim --help` imports little.
@@ -82,7 +82,10 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"trysim {__version__}")
     subcommands = parser.add_subcommands(required=True)
-    for add in (_add_games, _add_record, _add_verify, _add_train, _add_arena, _add_bench):
+    for add in (
+        _add_games, _add_record, _add_verify, _add_train, _add_best_response, _add_arena,
+        _add_cross_play, _add_bench,
+    ):  # fmt: skip
         add(subcommands)
     return parser
 
@@ -179,6 +182,45 @@ def _add_train(subcommands: Any) -> None:
         "--resume",
         action="store_true",
         help="go on from the folder's checkpoint, as if nothing had happened",
+    )
+
+
+def _add_best_response(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "best-response",
+        "train a fresh learner against agents that never change: what it gains bounds from below "
+        "how far they can be exploited",
+        "trysim best-response semerik --agents policy:semerik expert --option horizon=deal \\",
+        "    --decisions 10000000 --deals 5000 --out results/best-response",
+    )
+    parser.add_argument("game", help="the game's name")
+    parser.add_argument("--agents", nargs="+", required=True, metavar="SPEC", help=_AGENTS)
+    parser.add_argument("--decisions", required=True, metavar="N", help="to learn from, for each")
+    parser.add_argument("--deals", required=True, metavar="N", help="duplicate deals to measure")
+    parser.add_argument("--seed", default="0", metavar="S", help="of training and deals")
+    _add_option(parser)
+    parser.add_argument(
+        "--out", required=True, metavar="DIR", help="the folder; the same command goes on there"
+    )
+
+
+def _add_cross_play(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "cross-play",
+        "seat agents of Семерик as each other's partners, against the same opponents",
+        "trysim cross-play --agents policy:runs/a policy:runs/b policy:runs/c --against expert \\",
+        "    --option horizon=deal --deals 4000 --out results/partners",
+    )
+    parser.add_argument("--agents", nargs="+", required=True, metavar="SPEC", help=_AGENTS)
+    parser.add_argument("--against", default="expert", metavar="SPEC", help="the opponents")
+    parser.add_argument("--deals", required=True, metavar="N", help="duplicate deals, 2 or more")
+    parser.add_argument("--seed", default="0", metavar="S", help="the deals' seed")
+    _add_option(parser)
+    parser.add_argument("--workers", metavar="N", help="processes; all cores if not given")
+    parser.add_argument(
+        "--out", required=True, metavar="DIR", help="the folder for matrix, picture and deals"
     )
 
 
@@ -396,6 +438,43 @@ def _train(arguments: Namespace) -> int:
     return int(run(arguments.config, overrides, out, arguments.resume))
 
 
+def _best_response(arguments: Namespace) -> int:
+    from rich.console import Console
+
+    from trysim.envs.games import game_named
+    from trysim.train.best_response import best_responses
+    from trysim.train.watch import TrainingStopped
+
+    game = game_named(arguments.game)
+    options = _options(game, arguments.option)
+    decisions = _number("decisions", arguments.decisions, 1)
+    deals = _number("deals", arguments.deals, 2)
+    seed = _number("seed", arguments.seed, 0)
+    out = Path(arguments.out)
+    try:
+        found = best_responses(game.name, arguments.agents, decisions, deals, seed, out, options)
+    except TrainingStopped as stop:
+        return _complain(str(stop), 1)
+    Console(highlight=False).print(found.table())
+    return OK
+
+
+def _cross_play(arguments: Namespace) -> int:
+    from rich.console import Console
+
+    from trysim.arena.crossplay import GAME, cross_play
+    from trysim.envs.games import game_named
+
+    options = _options(game_named(GAME), arguments.option)
+    deals = _number("deals", arguments.deals, 2)
+    seed = _number("seed", arguments.seed, 0)
+    workers = None if arguments.workers is None else _number("workers", arguments.workers, 1)
+    agents, against = arguments.agents, arguments.against
+    found = cross_play(agents, against, deals, seed, arguments.out, options, workers)
+    Console(highlight=False).print(found.table())
+    return OK
+
+
 def _arena(arguments: Namespace) -> int:
     from rich.console import Console
 
@@ -456,6 +535,8 @@ _COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "record": _record,
     "verify": _verify,
     "train": _train,
+    "best-response": _best_response,
     "arena": _arena,
+    "cross-play": _cross_play,
     "bench": _bench,
 }
