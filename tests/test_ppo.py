@@ -14,7 +14,8 @@ from trysim.arena import compare
 from trysim.envs.decisions import decide, new_streams
 from trysim.envs.games import GAMES, BadInput
 from trysim.train import ppo, run
-from trysim.train.ppo import CHECKPOINT, PPOConfig, estimate_advantages, reward_scale, train
+from trysim.train.learning import CHECKPOINT, reward_scale
+from trysim.train.ppo import PPOConfig, estimate_advantages, train
 from trysim.train.selfplay import SelfPlayTables
 from trysim.train.watch import TrainingStopped
 
@@ -291,6 +292,18 @@ def test_a_broken_checkpoint_is_refused(content, trained, tmp_path):
         train(PPOConfig(**TINY), tmp_path, resume=True)
 
 
+def test_a_policy_that_stops_exploring_stops_the_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(ppo.PPO, "iterate", _dead)
+    with pytest.raises(TrainingStopped, match="stopped exploring after 20 decisions"):
+        train(PPOConfig(**TINY), tmp_path)
+    assert (tmp_path / "policy" / "policy.json").exists()
+
+
+def _dead(training):
+    training.n_decisions += 1
+    return {"entropy": 1e-9}
+
+
 def test_weights_that_are_no_numbers_stop_the_training(tmp_path, monkeypatch):
     learn = ppo.PPO.learn
 
@@ -318,10 +331,10 @@ def test_from_the_command_line(tmp_path, capsys):
     assert run(str(path), ["--total_decisions", "256"], out) == 0
     assert "play it with" in capsys.readouterr().out
     path.write_text("algorithm: guess\n")
-    with pytest.raises(BadInput, match="allowed are ppo, sb3"):
+    with pytest.raises(BadInput, match="allowed are ppo, dmc, sb3"):
         run(str(path), [], tmp_path / "other")
     path.write_text("game: semerik\n")
-    with pytest.raises(BadInput, match="algorithm: none is named; allowed are ppo, sb3"):
+    with pytest.raises(BadInput, match="algorithm: none is named; allowed are ppo, dmc, sb3"):
         run(str(path), [], tmp_path / "other")
     path.write_text("- 1\n- 2\n")
     with pytest.raises(BadInput, match="name: value"):

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["ALGORITHMS", "run"]
 
-ALGORITHMS = ("ppo", "sb3")
+ALGORITHMS = ("ppo", "dmc", "sb3")
 
 
 def run(config_path: str, overrides: list[str], out: Path | None, resume: bool = False) -> int:

@@ -99,6 +99,12 @@ class SharedConfig:
             if not getattr(self, name) >= lowest:
                 raise BadInput(f"{name}: {getattr(self, name)}; at least {lowest} is needed")
 
+    def check_most_one(self, *names: str) -> None:
+        """BadInput if one of these fields is greater than 1."""
+        for name in names:
+            if getattr(self, name) > 1:
+                raise BadInput(f"{name}: {getattr(self, name)}; at most 1")
+
     def check_known(self, name: str, known: Iterable[str]) -> None:
         """BadInput if this field names nothing known."""
         if getattr(self, name) not in known:
