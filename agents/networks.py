@@ -156,7 +156,7 @@ class Suits(Network):
 
     def first(self, seen: torch.Tensor) -> torch.Tensor:
         """What enters the first hidden layer (N, suits, hidden)."""
-        bits = seen[:, self._bits].float()
+        bits = seen.index_select(1, self._bits).float()
         of_suits = bits[:, : self._n_of_suits].reshape(len(bits), N_SUITS, -1)
         first: torch.Tensor = self.own(of_suits)
         first = first + self.common(bits[:, self._n_of_suits :]).unsqueeze(1)
@@ -172,7 +172,7 @@ class Suits(Network):
         logits = [self.of_suit(of_suit).flatten(1)]
         if self.others is not None:
             logits.append(self.others(of_suit.mean(1)))
-        return torch.cat(logits, 1)[:, self._order]
+        return torch.cat(logits, 1).index_select(1, self._order)
 
 
 NETWORKS: dict[str, type[Network]] = {"suits": Suits, "mlp": Mlp}

@@ -58,7 +58,7 @@ class PolicyAgent:
         """A legal action for each decision (N,)."""
         observations, masks = decisions.observe()
         with torch.inference_mode():
-            logits = self._logits(torch.from_numpy(observations).float())
+            logits = self._logits(torch.from_numpy(observations))
             logits = logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
             if not self._sample:
                 return np.asarray(logits.argmax(1).numpy(), np.int64)

@@ -37,7 +37,20 @@ def load_sb3(game: Game, path: str, mode: str = "best") -> PolicyAgent:
             f"{spec}: leads from {n_in} inputs to {n_out} actions; {game.name} has "
             f"{game.layout.size} and {game.n_actions}"
         )
-    return PolicyAgent(game, net, spec, mode)
+    return PolicyAgent(game, _OfBits(net), spec, mode)
+
+
+class _OfBits(torch.nn.Module):
+    """The same layers for bits of any number type."""
+
+    def __init__(self, net: torch.nn.Sequential) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, seen: torch.Tensor) -> torch.Tensor:
+        """Action logits (N, A)."""
+        logits: torch.Tensor = self.net(seen.float())
+        return logits
 
 
 def _read(path: str) -> tuple[dict[str, torch.Tensor], str]:

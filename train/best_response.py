@@ -110,6 +110,6 @@ def config_against(
         if name in fixed:
             raise BadInput(f"{name} is not free: a best response needs its own")
     try:
-        return PPOConfig(**{"guide": "expert", "guide_until": 0.4, **fixed, **settings})
+        return PPOConfig(**{"guide": "expert", "guide_until": 0.5, **fixed, **settings})
     except TypeError as error:
         raise BadInput(f"settings: {error}") from None

@@ -6,7 +6,7 @@ decisions of each (table, seat) by themselves. Forced plays are no decisions. Th
 other seats' hands beside what the seat sees; it is needed for training only.
 
 At first a guide may tell what a rule player would make of every action (`guide`): the policy's
-logits learn that, and its own results take over little by little.
+logits learn that.
 
     trysim train configs/semerik/ppo.yaml --total_decisions 5000000 --out runs/team
 """
@@ -53,8 +53,8 @@ class PPOConfig(SelfPlayConfig):
     """Rule player that tells what actions are worth at first; none if empty."""
     guide_worlds: int = 4
     """Worlds in which the guide tries every action, the table itself among them."""
-    guide_until: float = 0.6
-    """Share of the training in which the guide's weight falls from 1 to 0."""
+    guide_until: float = 1.0
+    """Share of the training that is guided; then the policy's own results alone are learned."""
     guide_scale: float = 0.05
     """The difference in worth (in scaled rewards) that makes an action e times as likely."""
 
@@ -257,11 +257,9 @@ class PPO(Training):
         """A copy of the policy as it is now, on the CPU."""
         return self.learner.policy()
 
-    def guide_weight(self) -> float:
-        """How much the guide counts now, 0 to 1."""
-        if self.guide is None or self.config.guide_until == 0:
-            return 0.0
-        return max(0.0, 1.0 - self.share_done() / self.config.guide_until)
+    def is_guided(self) -> bool:
+        """Whether the guide is still listened to."""
+        return self.guide is not None and self.share_done() < self.config.guide_until
 
     def iterate(self) -> dict[str, float]:
         """Play, then learn from what was played; figures that tell how it goes."""
@@ -275,7 +273,7 @@ class PPO(Training):
         learner = self.learner
         if self.config.device != "cpu":
             learner = copy.deepcopy(learner).cpu()
-        is_guided = self.guide_weight() > 0
+        is_guided = self.is_guided()
         for step in range(self.config.n_steps):
             into.observation[step] = torch.from_numpy(tables.observation)
             into.hidden[step] = torch.from_numpy(tables.hidden)
@@ -300,14 +298,14 @@ class PPO(Training):
 
     def learn(self) -> dict[str, float]:
         """Update policy and critic from the rollout."""
-        config, guide_weight, rate = self.config, self.guide_weight(), self._slow_down()
+        config, is_guided, rate = self.config, self.is_guided(), self._slow_down()
         lessons = self._lessons()
         sums: dict[str, float] = {}
         n_updates = 0
         for _ in range(config.n_epochs):
             order = lessons.usable[torch.randperm(len(lessons.usable), generator=self.random)]
             for chosen in torch.split(order, config.batch_size):
-                loss, figures = self._loss(lessons.only(chosen, config.device), guide_weight)
+                loss, figures = self._loss(lessons.only(chosen, config.device), is_guided)
                 self._step(loss)
                 n_updates += 1
                 for name, value in figures.items():
@@ -316,7 +314,6 @@ class PPO(Training):
         return {
             **means,
             "explained": lessons.explained(),
-            "guide_weight": guide_weight,
             "learning_rate": rate,
         }
 
@@ -345,34 +342,45 @@ class PPO(Training):
         )
 
     def _loss(
-        self, lessons: "Lessons", guide_weight: float
+        self, lessons: "Lessons", is_guided: bool
     ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """What to make small, and figures that tell how it goes."""
-        config, share = self.config, self.share_done()
-        entropy_weight = config.entropy + share * (config.final_entropy - config.entropy)
         logs, values = self.learner(lessons.seen, lessons.cards, lessons.mask)
         value_loss = (values - lessons.returns).square().mean()
         entropy = -(logs.exp() * logs).sum(1).mean()
         log_ratio = logs.gather(1, lessons.action[:, None]).squeeze(1) - lessons.before
         ratio = log_ratio.exp()
-        clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
-        policy_loss = -torch.min(ratio * lessons.advantage, clipped * lessons.advantage).mean()
-        loss = (1 - guide_weight) * (policy_loss - entropy_weight * entropy)
-        loss = loss + config.value_weight * value_loss
         figures = {
-            "policy_loss": policy_loss.detach(),
             "value_loss": value_loss.detach(),
             "entropy": entropy.detach(),
             "kl": (ratio - 1 - log_ratio).detach().mean(),
-            "clipped": ((ratio - 1).abs() > config.clip_range).float().mean(),
+            "clipped": ((ratio - 1).abs() > self.config.clip_range).float().mean(),
         }
-        if guide_weight > 0:
-            meant = centred(logs, lessons.mask) * config.guide_scale
-            # Relative to the differences there are: 1 is no better than saying nothing.
-            guide_loss = (meant - lessons.worth).square().sum() / lessons.worth.square().sum()
-            loss = loss + guide_weight * guide_loss
-            figures["guide_loss"] = guide_loss.detach()
-        return loss, figures
+        if is_guided:
+            loss = self._guide_loss(logs, lessons)
+            figures["guide_loss"] = loss.detach()
+        else:
+            loss = self._policy_loss(ratio, lessons.advantage)
+            figures["policy_loss"] = loss.detach()
+            loss = loss - self._entropy_weight() * entropy
+        return loss + self.config.value_weight * value_loss, figures
+
+    def _policy_loss(self, ratio: torch.Tensor, advantage: torch.Tensor) -> torch.Tensor:
+        """PPO's: what was better than expected becomes likelier, within the clip range."""
+        clipped = ratio.clamp(1 - self.config.clip_range, 1 + self.config.clip_range)
+        return -torch.min(ratio * advantage, clipped * advantage).mean()
+
+    def _guide_loss(self, logs: torch.Tensor, lessons: "Lessons") -> torch.Tensor:
+        """How far the logits are from what the guide says actions are worth.
+
+        Relative to the differences there are: 1 is no better than saying nothing.
+        """
+        meant = centred(logs, lessons.mask) * self.config.guide_scale
+        return (meant - lessons.worth).square().sum() / lessons.worth.square().sum()
+
+    def _entropy_weight(self) -> float:
+        first, last = self.config.entropy, self.config.final_entropy
+        return first + self.share_done() * (last - first)
 
 
 # A whole training -------------------------------------------------------------------------------
