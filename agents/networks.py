@@ -10,12 +10,17 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 
 from trysim.envs.games import Game
 from trysim.envs.rules import cards
+from trysim.envs.rules.jit import Row, rule
 from trysim.envs.rules.layout import CARDS, FLAGS, ONE_OF
+
+Bytes = npt.NDArray[np.int8]
+Floats = npt.NDArray[np.float32]
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 N_SUITS = len(cards.SUITS)
@@ -76,6 +81,23 @@ class Mlp(Network):
 
 
 # Four suits alike -------------------------------------------------------------------------------
+@rule
+def take(source: Bytes, places: Row, out: Floats) -> None:
+    """Write some columns of 0/1 bytes (N, D) as floats (N, places); torch takes far longer."""
+    for i in range(source.shape[0]):
+        for k in range(places.size):
+            out[i, k] = source[i, places[k]]
+
+
+def taken(bits: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """Some columns of 0/1 numbers (N, D) as floats (N, places)."""
+    if bits.dtype != torch.int8 or bits.device.type != "cpu":
+        return bits.index_select(1, places).float()
+    out = torch.empty((len(bits), len(places)))
+    take(bits.numpy(), places.numpy(), out.numpy())
+    return out
+
+
 def suit_bits(game: Game) -> tuple[list[list[int]], list[int]]:
     """The observation's bits of each suit, in the same order for all four, and the other bits."""
     of_suit: list[list[int]] = [[] for _ in range(N_SUITS)]
@@ -156,7 +178,7 @@ class Suits(Network):
 
     def first(self, seen: torch.Tensor) -> torch.Tensor:
         """What enters the first hidden layer (N, suits, hidden)."""
-        bits = seen.index_select(1, self._bits).float()
+        bits = taken(seen, self._bits)
         of_suits = bits[:, : self._n_of_suits].reshape(len(bits), N_SUITS, -1)
         first: torch.Tensor = self.own(of_suits)
         first = first + self.common(bits[:, self._n_of_suits :]).unsqueeze(1)

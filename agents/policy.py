@@ -25,7 +25,7 @@ FORMAT = "trysim-policy"
 VERSION = 2
 MODES = ("best", "sample")
 ZOO = Path(__file__).resolve().parent / "zoo"  # the policies that come with the package
-_FEWEST_ROWS = 16  # of a matrix product
+_FEWEST_ROWS, _MOST_ROWS = 16, 512  # of a matrix product: what caches hold is fast
 
 
 def layout_hash(game: Game) -> str:
@@ -74,6 +74,11 @@ class PolicyAgent:
 
         Few rows are multiplied by other routines, whose sums round otherwise: hence the padding.
         """
+        return torch.cat(
+            [self._logits_of_few(part) for part in torch.split(observations, _MOST_ROWS)]
+        )
+
+    def _logits_of_few(self, observations: torch.Tensor) -> torch.Tensor:
         n = len(observations)
         missing = max(0, _FEWEST_ROWS - n)
         logits: torch.Tensor = self._net(torch.nn.functional.pad(observations, (0, 0, 0, missing)))

@@ -1,10 +1,13 @@
 """Measure the policies in the box and write `docs/results/`: strength.md, strength.json.
 
+Each policy's card, `agents/zoo/GAME/README.md`, is written as well.
+
 `python docs/strength.py` takes about an hour on two cores and goes on where it was stopped. `--only
 semerik-deal …` plays some of the contests, `--scale 0.1` a tenth of the deals.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import sys
@@ -13,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 from ladder import cpu, told
 
 from trysim.agents import make_agent
+from trysim.agents.policy import ZOO
 from trysim.arena import Comparison, compare, table_seed
 from trysim.arena.report import versions
 from trysim.envs.batch import BatchEnv
@@ -126,6 +131,56 @@ def share_of_seventeens(n_players: int, first: str, others: str, n: int) -> tupl
 
 
 # Showing ------------------------------------------------------------------------------------------
+def rows(results: dict[str, dict[str, Comparison]]) -> list[str]:
+    """The table of all contests."""
+    lines = ["| contest | against | value | deals | bar | |", "|---|---|---|---|---|---|"]
+    known = {contest.name: contest for contest in CONTESTS}
+    for name, of_agents in results.items():
+        for agent, comparison in of_agents.items():
+            pair, bar = comparison.pairs[0], known[name].bars.get(agent)
+            told_bar = "" if bar is None else f"{bar:+.1f}"
+            verdict = "" if bar is None else "yes" if pair.ci95[0] > bar else "no"
+            cells = name, f"`{agent}`", told(pair), comparison.deals, told_bar, verdict
+            lines.append(f"| {' | '.join(str(cell) for cell in cells)} |")
+    return lines
+
+
+def card(game: str, results: dict[str, dict[str, Comparison]]) -> str:
+    """What the policy of a game is, how it came to be, and how strong it is."""
+    meaning = json.loads((ZOO / game / "policy.json").read_text(encoding="utf-8"))
+    about = meaning["about"]
+    weights = (ZOO / game / "policy.safetensors").read_bytes()
+    of_game = {
+        contest.name: results[contest.name]
+        for contest in CONTESTS
+        if contest.game == game and contest.name in results
+    }
+    return "\n".join(
+        [
+            f"# `policy:{game}`",
+            "",
+            "Made by `python docs/strength.py`; do not edit.",
+            "",
+            f"- trained by `trysim train configs/{game}/ppo.yaml` with the configuration below: "
+            f"{about['decisions']:,} decisions in {about['seconds'] / 60:.0f} minutes",
+            f"- network `{meaning['network']}`, hidden layers {meaning['hidden']}, "
+            f"{len(weights) / 1e6:.2f} MB",
+            f"- SHA-256 of the weights: {hashlib.sha256(weights).hexdigest()}",
+            *(f"- {name} {version}" for name, version in about["versions"].items()),
+            "",
+            "Value of a duplicate deal (of a match where matches are played) with its 95 %",
+            "interval, and the bar that the lower end should reach:",
+            "",
+            *rows(of_game),
+            "",
+            "```yaml",
+            yaml.safe_dump(about["config"], sort_keys=False, allow_unicode=True).rstrip(),
+            "```",
+            "",
+        ]
+    )
+
+
 def page(
     results: dict[str, dict[str, Comparison]], seventeens: dict[int, tuple[float, float]]
 ) -> str:
@@ -138,17 +193,8 @@ def page(
         "unit of the reward; none of these deals was trained on. *Bar*: what the lower end should",
         "reach.",
         "",
-        "| contest | against | value | deals | bar | |",
-        "|---|---|---|---|---|---|",
+        *rows(results),
     ]
-    known = {contest.name: contest for contest in CONTESTS}
-    for name, of_agents in results.items():
-        for agent, comparison in of_agents.items():
-            pair, bar = comparison.pairs[0], known[name].bars.get(agent)
-            told_bar = "" if bar is None else f"{bar:+.1f}"
-            verdict = "" if bar is None else "yes" if pair.ci95[0] > bar else "no"
-            cells = name, f"`{agent}`", told(pair), comparison.deals, told_bar, verdict
-            lines.append(f"| {' | '.join(str(cell) for cell in cells)} |")
     if seventeens:
         lines += [
             "",
@@ -215,6 +261,8 @@ def main() -> int:
     text = json.dumps(found, ensure_ascii=False, indent=1)
     (given.out / "strength.json").write_text(text, encoding="utf-8")
     (given.out / "strength.md").write_text(page(results, seventeens), encoding="utf-8")
+    for game in {contest.game for contest in CONTESTS if contest.name in results}:
+        (ZOO / game / "README.md").write_text(card(game, results), encoding="utf-8")
     print(f"wrote {given.out}/strength.md and strength.json")
     return 0
 

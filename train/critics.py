@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from trysim.agents.networks import ACTIVATIONS, N_SUITS, Exchange, linear
+from trysim.agents.networks import ACTIVATIONS, N_SUITS, Exchange, linear, taken
 from trysim.envs.games import Game
 
 
@@ -61,7 +61,7 @@ class SuitsCritic(Critic):
 
     def forward(self, first: torch.Tensor, cards: torch.Tensor) -> torch.Tensor:
         """Values (N,) from (N, suits, hidden) and the other seats' hands (N, H)."""
-        hands = cards.index_select(1, self._by_suit).float().reshape(len(cards), N_SUITS, -1)
+        hands = taken(cards, self._by_suit).reshape(len(cards), N_SUITS, -1)
         of_suit = self.act(first + self.cards(hands))
         for layer in self.layers:
             of_suit = self.act(layer(of_suit))

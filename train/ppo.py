@@ -33,6 +33,7 @@ from trysim.train.selfplay import SelfPlayTables
 from trysim.train.watch import Result
 
 Floats = npt.NDArray[np.float32]
+_SAME = 1e-6  # differences of worth that rounding makes
 
 
 @dataclass(frozen=True)
@@ -228,6 +229,10 @@ class Lessons:
                  if name != "usable"}  # fmt: skip
         return Lessons(**taken, usable=chosen)
 
+    def is_advised(self) -> torch.Tensor:
+        """Whether the guide tells actions apart (N,)."""
+        return self.worth.abs().sum(1) > _SAME
+
     def explained(self) -> float:
         """How much of the variance of what came of decisions their values had told."""
         surprise, returns = (self.returns - self.values)[self.usable], self.returns[self.usable]
@@ -347,28 +352,30 @@ class PPO(Training):
         """What to make small, and figures that tell how it goes."""
         logs, values = self.learner(lessons.seen, lessons.cards, lessons.mask)
         value_loss = (values - lessons.returns).square().mean()
-        entropy = -(logs.exp() * logs).sum(1).mean()
+        entropy = -(logs.exp() * logs).sum(1)
         log_ratio = logs.gather(1, lessons.action[:, None]).squeeze(1) - lessons.before
         ratio = log_ratio.exp()
-        figures = {
+        policy_losses = self._policy_losses(ratio, lessons.advantage)
+        own_losses = policy_losses - self._entropy_weight() * entropy
+        guide_loss = torch.zeros(())
+        if is_guided:
+            # Where the guide sees no difference (cuts and blows, say) one's own results count.
+            own_losses = own_losses * ~lessons.is_advised()
+            guide_loss = self._guide_loss(logs, lessons)
+        loss = own_losses.mean() + guide_loss + self.config.value_weight * value_loss
+        return loss, {
+            "policy_loss": policy_losses.detach().mean(),
+            "guide_loss": guide_loss.detach(),
             "value_loss": value_loss.detach(),
-            "entropy": entropy.detach(),
+            "entropy": entropy.detach().mean(),
             "kl": (ratio - 1 - log_ratio).detach().mean(),
             "clipped": ((ratio - 1).abs() > self.config.clip_range).float().mean(),
         }
-        if is_guided:
-            loss = self._guide_loss(logs, lessons)
-            figures["guide_loss"] = loss.detach()
-        else:
-            loss = self._policy_loss(ratio, lessons.advantage)
-            figures["policy_loss"] = loss.detach()
-            loss = loss - self._entropy_weight() * entropy
-        return loss + self.config.value_weight * value_loss, figures
 
-    def _policy_loss(self, ratio: torch.Tensor, advantage: torch.Tensor) -> torch.Tensor:
-        """PPO's: what was better than expected becomes likelier, within the clip range."""
+    def _policy_losses(self, ratio: torch.Tensor, advantage: torch.Tensor) -> torch.Tensor:
+        """PPO's (N,): what was better than expected becomes likelier, within the clip range."""
         clipped = ratio.clamp(1 - self.config.clip_range, 1 + self.config.clip_range)
-        return -torch.min(ratio * advantage, clipped * advantage).mean()
+        return -torch.min(ratio * advantage, clipped * advantage)
 
     def _guide_loss(self, logs: torch.Tensor, lessons: "Lessons") -> torch.Tensor:
         """How far the logits are from what the guide says actions are worth.
@@ -376,7 +383,8 @@ class PPO(Training):
         Relative to the differences there are: 1 is no better than saying nothing.
         """
         meant = centred(logs, lessons.mask) * self.config.guide_scale
-        return (meant - lessons.worth).square().sum() / lessons.worth.square().sum()
+        wrong = (meant - lessons.worth)[lessons.is_advised()]
+        return wrong.square().sum() / lessons.worth.square().sum().clamp_min(1e-12)
 
     def _entropy_weight(self) -> float:
         first, last = self.config.entropy, self.config.final_entropy

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from trysim.envs.games import Game
 
 OK, BAD_RECORD, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
-_AGENTS = "random, greedy, expert, pimc:worlds=N, ismcts:iterations=N, policy:DIR, sb3:FILE.zip"
+_AGENTS = (
+    "random, greedy, expert, pimc:worlds=N, ismcts:iterations=N, policy:GAME, policy:DIR, "
+    "sb3:FILE.zip, team:A+B"
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
