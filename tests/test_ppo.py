@@ -227,6 +227,48 @@ def test_an_interrupted_training_ends_like_one_that_was_not(trained, tmp_path, s
     assert [line.partition(",")[0] for line in log[1:]] == ["256", "512", "768", "1024"]
 
 
+# A guide ----------------------------------------------------------------------------------------
+def test_a_guided_training_goes_on_exactly_too(tmp_path):
+    guided = {**TINY, "guide": "expert", "guide_worlds": 2, "guide_until": 0.5}
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    train(PPOConfig(**guided), whole)
+    train(PPOConfig(**guided), parts, stop_after=256)
+    train(PPOConfig(**guided), parts, resume=True)
+    assert weights(whole) == weights(parts)
+    log = (whole / "log" / "progress.csv").read_text().splitlines()
+    guide_loss = [float(line.split(",")[log[0].split(",").index("guide_loss")]) for line in log[1:]]
+    assert guide_loss[0] > 0
+    assert guide_loss[-1] == 0
+
+
+def test_what_the_guide_cannot_tell_is_learned_from_results():
+    training = ppo.PPO(PPOConfig(**{**TINY, "guide": "expert", "guide_worlds": 1}))
+    training.play()
+    training.rollout.worth[:, 3] = 0  # no difference at one table
+    lessons = training._lessons()
+    advised = lessons.is_advised().reshape(training.rollout.seat.shape)
+    assert not advised[:, 3].any()
+    assert advised.float().mean() > 0.5
+    only = lessons.only(torch.from_numpy(np.flatnonzero(~advised.flatten())), "cpu")
+    logs, _ = training.learner(only.seen, only.cards, only.mask)
+    assert training._guide_loss(logs, only) == 0
+    loss, figures = training._loss(only, True)
+    own, _ = training._loss(only, False)
+    assert torch.allclose(loss, own)
+    assert figures["policy_loss"] != 0
+
+
+def test_the_guide_is_learned():
+    config = {**TINY, "mixed_share": 0.0, "snapshots": 0, "total_decisions": 40_000, "hidden": [32],
+              "n_tables": 128, "batch_size": 256, "guide": "expert", "guide_worlds": 1}  # fmt: skip
+    training = ppo.PPO(PPOConfig(**config))
+    losses = []
+    while training.n_decisions < 40_000:
+        losses.append(training.iterate()["guide_loss"])
+    assert losses[0] == pytest.approx(1, abs=0.02)
+    assert np.mean(losses[-5:]) < 0.97
+
+
 def test_what_was_logged_after_the_checkpoint_is_forgotten(trained, tmp_path):
     config = PPOConfig(**TINY)
     train(config, tmp_path, stop_after=512)
@@ -261,6 +303,10 @@ def test_several_options_are_learned_at_once(tmp_path):
         ({"activation": "sine"}, "relu"),
         ({"device": "abacus"}, "cpu, cuda"),
         ({"hidden": []}, "whole numbers from 1"),
+        ({"guide": "pimc"}, "allowed are random, greedy, expert"),
+        ({"guide_until": 1.5}, "at most 1"),
+        ({"guide_worlds": 0}, "at least 1"),
+        ({"network": "tree"}, "allowed are suits, mlp"),
         ({"evaluate_options": {"trumps": 3}}, "trumps"),
     ],
 )
