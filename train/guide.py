@@ -6,6 +6,7 @@ over many decisions that is even, and learning what to expect is all that is lef
 """
 
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from trysim.agents.rule_players import PLAYERS
 from trysim.agents.search import worth_semerik
 from trysim.agents.search.standing import WORTHS, play_deal_out, standings_of
+from trysim.envs.batch import BatchEnv
 from trysim.envs.games import Game
 from trysim.envs.rules import semerik
 from trysim.envs.rules.bits import lowest
@@ -116,3 +118,22 @@ class Guide:
 
         list(self._pool.map(try_part, parts, parts[1:]))
         return worths
+
+
+def usual_difference(guide: Guide, game: Game, options: Mapping[str, Any], n: int = 128) -> float:
+    """The root mean square of what actions are worth less their mean, in random play.
+
+    In a match one card matters less than in a deal that is all: what is usual depends on options.
+    """
+    env, rng = BatchEnv(game.name, n, options), np.random.default_rng(0)
+    env.reset(0)
+    total, count = 0.0, 0
+    for step in range(4 * len(game.deck)):
+        worths = guide.worths(env.rows, np.arange(n) + n * step)
+        n_legal = env.mask.sum(1, keepdims=True)
+        apart = np.where(env.mask, worths - worths.sum(1, keepdims=True) / n_legal, 0)
+        choices = (n_legal[:, 0] > 1) & (worths != 0).any(1)
+        total += float(np.square(apart[choices]).sum())
+        count += int(n_legal[choices].sum())
+        env.step(np.where(env.mask, rng.random(env.mask.shape), -1).argmax(1))
+    return float(np.sqrt(total / max(count, 1))) or 1.0

@@ -27,7 +27,7 @@ from trysim.agents.rule_players import PLAYERS
 from trysim.envs.games import Game, game_named
 from trysim.envs.rules.jit import rule
 from trysim.train.critics import CRITICS
-from trysim.train.guide import Guide
+from trysim.train.guide import Guide, usual_difference
 from trysim.train.learning import SelfPlayConfig, Training, train_as
 from trysim.train.selfplay import SelfPlayTables
 from trysim.train.watch import Result
@@ -56,8 +56,8 @@ class PPOConfig(SelfPlayConfig):
     """Worlds in which the guide tries every action, the table itself among them."""
     guide_until: float = 1.0
     """Share of the training that is guided; then the policy's own results alone are learned."""
-    guide_scale: float = 0.05
-    """The difference in worth (in scaled rewards) that makes an action e times as likely."""
+    guide_scale: float = 0.2
+    """The difference in worth, in usual ones, that makes an action e times as likely."""
 
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
@@ -251,6 +251,8 @@ class PPO(Training):
         self.guide: Guide | None = None
         if config.guide:
             self.guide = Guide(self.game, config.guide, config.guide_worlds, config.threads)
+            usual = [usual_difference(self.guide, self.game, o) for o in config.option_sets()]
+            self._usual = np.resize(np.array(usual), config.n_tables)[:, None]
 
     @property
     def learner(self) -> Learner:
@@ -285,7 +287,7 @@ class PPO(Training):
             into.mask[step] = torch.from_numpy(tables.mask)
             into.seat[step] = tables.seat
             if is_guided:
-                into.worth[step] = torch.from_numpy(self._worths() * self._scale)
+                into.worth[step] = torch.from_numpy(self._worths())
             action, into.log_probability[step], into.value[step] = draw_actions(
                 learner, into.observation[step], into.hidden[step], into.mask[step], self.random
             )
@@ -296,10 +298,10 @@ class PPO(Training):
         self.n_decisions += self.config.n_steps * self.config.n_tables
 
     def _worths(self) -> npt.NDArray[np.float64]:
-        """What the guide says of every action at every table (B, A)."""
+        """What the guide says of every action at every table (B, A), in usual differences."""
         assert self.guide is not None
         words = torch.randint(2**62, (self.tables.n_tables,), generator=self.random)
-        return self.guide.worths(self.tables.rows, words.numpy())
+        return self.guide.worths(self.tables.rows, words.numpy()) / self._usual
 
     def learn(self) -> dict[str, float]:
         """Update policy and critic from the rollout."""
