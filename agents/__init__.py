@@ -34,6 +34,12 @@ def _policy(game: Game, argument: str, settings: Mapping[str, str]) -> Agent:
     return load_policy(game, argument, settings.get("mode", "best"))
 
 
+def _search(game: Game, settings: Mapping[str, str]) -> Agent:
+    from trysim.agents.search.with_policy import make_search  # torch, only if needed
+
+    return make_search(game, settings)
+
+
 def _sb3(game: Game, argument: str, settings: Mapping[str, str]) -> Agent:
     from trysim.agents.sb3 import load_sb3
 
@@ -74,6 +80,12 @@ SPECS = {
         _policy,
         needs_argument=True,
         settings=("mode",),
+    ),
+    "search": Spec(
+        "search:policy=GAME or search:policy=DIR[,worlds=N,weight=W,endgame=K,rollout=PLAYER]",
+        "a learned policy and pimc, asked together",
+        lambda game, a, s: _search(game, s),
+        settings=("policy", "worlds", "weight", "endgame", "rollout"),
     ),
     "team": Spec(
         "team:AGENT+AGENT",

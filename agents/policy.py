@@ -56,18 +56,25 @@ class PolicyAgent:
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """A legal action for each decision (N,)."""
-        observations, masks = decisions.observe()
-        with torch.inference_mode():
-            logits = self._logits(torch.from_numpy(observations))
-            logits = logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
-            if not self._sample:
-                return np.asarray(logits.argmax(1).numpy(), np.int64)
-            probabilities = logits.double().softmax(1).numpy()
+        logits = self.logits(decisions)
+        if not self._sample:
+            return np.asarray(logits.argmax(1).numpy(), np.int64)
+        probabilities = logits.double().softmax(1).numpy()
         drawn = np.empty(decisions.n)
         uniforms(decisions.random, drawn)
         chosen = (probabilities.cumsum(1) <= drawn[:, None]).sum(1)
-        last_legal = masks.shape[1] - 1 - masks[:, ::-1].argmax(1)  # should rounding pass the end
+        is_legal = torch.isfinite(logits).numpy()
+        last_legal = (
+            is_legal.shape[1] - 1 - is_legal[:, ::-1].argmax(1)
+        )  # rounding may pass the end
         return np.asarray(np.minimum(chosen, last_legal), np.int64)
+
+    def logits(self, decisions: Decisions) -> torch.Tensor:
+        """What the network says of every action (N, actions); -inf for illegal ones."""
+        observations, masks = decisions.observe()
+        with torch.inference_mode():
+            logits = self._logits(torch.from_numpy(observations))
+            return logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
 
     def _logits(self, observations: torch.Tensor) -> torch.Tensor:
         """The network's outputs (N, actions), the same bits whatever else is asked for at once.

@@ -37,7 +37,8 @@ SEED = 2027
 class Contest:
     """The policy of a game against some agents under these options, in so many duplicate deals.
 
-    `bars` say by agent what the lower end of the interval must reach.
+    `bars` say by agent what the lower end of the interval must reach. With `searched` it is the
+    policy with search on top.
     """
 
     name: str
@@ -45,11 +46,12 @@ class Contest:
     options: dict[str, Any]
     deals: dict[str, int]
     bars: dict[str, float]
+    searched: bool = False
 
     @property
     def policy(self) -> str:
-        """The spec of the game's policy."""
-        return f"policy:{self.game}"
+        """The spec of who plays."""
+        return f"search:policy={self.game}" if self.searched else f"policy:{self.game}"
 
 
 CONTESTS = [
@@ -88,7 +90,18 @@ CONTESTS = [
         )
         for n, deals in ((2, 2000), (3, 300), (4, 150), (5, 100))
     ),
-]
+    *(
+        Contest(
+            f"{game}-search", game, options, {f"policy:{game}": deals, SOME: deals},
+            {f"policy:{game}": 0.0, SOME: 0.0}, searched=True,
+        )
+        for game, options, deals in (
+            ("semerik", {"horizon": "deal"}, 2000),
+            ("semnadtsat", {"num_players": 4, "scoring": "seventeen"}, 80),
+            ("sim_lystiv", {"num_players": 4, "reward": "placement"}, 150),
+        )
+    ),
+]  # fmt: skip
 
 
 def play(contest: Contest, work: Path, scale: float) -> dict[str, Comparison]:
@@ -133,7 +146,7 @@ def share_of_seventeens(n_players: int, first: str, others: str, n: int) -> tupl
 # Showing ------------------------------------------------------------------------------------------
 def rows(results: dict[str, dict[str, Comparison]]) -> list[str]:
     """The table of all contests."""
-    lines = ["| contest | against | value | deals | bar | |", "|---|---|---|---|---|---|"]
+    lines = ["| contest | against | value | deals | bar | reached |", "|---|---|---|---|---|---|"]
     known = {contest.name: contest for contest in CONTESTS}
     for name, of_agents in results.items():
         for agent, comparison in of_agents.items():
@@ -153,7 +166,7 @@ def card(game: str, results: dict[str, dict[str, Comparison]]) -> str:
     of_game = {
         contest.name: results[contest.name]
         for contest in CONTESTS
-        if contest.game == game and contest.name in results
+        if contest.game == game and not contest.searched and contest.name in results
     }
     return "\n".join(
         [

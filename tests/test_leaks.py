@@ -31,6 +31,8 @@ AGENTS = [
     "pimc:worlds=3,endgame=4,silence=yes",
     f"pimc:worlds=2,endgame=2,rollout=python:{OWN}:LowCards",
     "ismcts:iterations=9",
+    "policy:{game}",
+    "search:policy={game},worlds=3,endgame=2",
 ]
 NO_HISTORY = SimpleNamespace(note=lambda row, action: None, note_result=lambda row: None)
 CARDS_PER_WORD, CARD_BITS = 9, 6  # of a penalty deck
@@ -234,7 +236,7 @@ def test_what_a_seat_may_hold_holds_every_world(name, options):
 def test_views_hold_what_observations_and_agents_need(name, options):
     """A view alone gives the same observation; hidden cards do not change what agents choose."""
     game = GAMES[name]
-    agents = [make_agent(spec, game) for spec in AGENTS]
+    agents = [make_agent(spec.replace("{game}", name), game) for spec in AGENTS]
     for at, seat, row, _ in worlds(name, options, 60):
         view = game.view(at.row, seat)
         assert (game.observe(view, seat)[0] == game.observe(at.row, seat)[0]).all()

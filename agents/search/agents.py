@@ -157,7 +157,7 @@ def _yes_no(text: str) -> bool:
     return {"yes": True, "no": False}[text]
 
 
-def _rollout(text: str) -> str:
+def _text(text: str) -> str:
     if not text:
         raise ValueError
     return text
@@ -169,11 +169,13 @@ _READERS: dict[str, tuple[Callable[[str], Any], str]] = {
     "iterations": (_whole, "whole numbers from 1"),
     "ms": (_positive, "milliseconds above 0"),
     "silence": (_yes_no, "yes, no"),
-    "rollout": (_rollout, "agents"),
+    "rollout": (_text, "agents"),
+    "policy": (_text, "games whose policy comes with the package, and folders"),
+    "weight": (_positive, "numbers above 0"),
 }
 
 
-def _read(name: str, given: Mapping[str, str], kind: type[Any]) -> Any:
+def read_settings(name: str, given: Mapping[str, str], kind: type[Any]) -> Any:
     """The settings from their texts; BadInput if one is not allowed."""
     values = {}
     for setting, text in given.items():
@@ -185,7 +187,7 @@ def _read(name: str, given: Mapping[str, str], kind: type[Any]) -> Any:
     return kind(**values)
 
 
-def _spec(name: str, settings: Any, first: str) -> str:
+def spec_of(name: str, settings: Any, first: str) -> str:
     """The text that names an agent of these settings; `first` is always told."""
     parts = []
     for field in fields(settings):
@@ -201,32 +203,37 @@ def make_pimc(
     game: Game, given: Mapping[str, str], make_agent: Callable[[str, Game], Agent]
 ) -> SearchAgent:
     """The agent `pimc` with these settings; `make_agent` makes one that plays worlds out."""
-    it = _read("pimc", given, PimcSettings)
+    it = read_settings("pimc", given, PimcSettings)
     kernels: Any
     if it.rollout in PLAYERS:
-        sampler = SAMPLERS[game.name]
-        with_solver = SimpleNamespace(**vars(sampler), solve=SOLVERS[game.name])
-        kernels = _kernels(pimc, game, it.rollout, with_solver)
+        kernels = pimc_kernels(game, it.rollout)
     else:
         kernels = PlayedOutBy(game, make_agent(it.rollout, game))
-    spec = _spec("pimc", it, "worlds")
+    spec = spec_of("pimc", it, "worlds")
     return SearchAgent(spec, game, kernels, it.worlds, it.ms, it.silence, it.endgame)
+
+
+def pimc_kernels(game: Game, rollout: str) -> SimpleNamespace:
+    """The compiled functions of `pimc` with a rule player to play worlds out."""
+    sampler = SAMPLERS[game.name]
+    with_solver = SimpleNamespace(**vars(sampler), solve=SOLVERS[game.name])
+    return _kernels(pimc, game, rollout, with_solver)
 
 
 def make_ismcts(game: Game, given: Mapping[str, str]) -> SearchAgent:
     """The agent `ismcts` with these settings."""
-    it = _read("ismcts", given, IsmctsSettings)
+    it = read_settings("ismcts", given, IsmctsSettings)
     kernels = _kernels(ismcts, game, it.rollout, SAMPLERS[game.name])
-    spec = _spec("ismcts", it, "iterations")
+    spec = spec_of("ismcts", it, "iterations")
     return SearchAgent(spec, game, kernels, it.iterations, it.ms, it.silence)
 
 
 def make_oracle(game: Game, given: Mapping[str, str]) -> SearchAgent:
     """The agent `oracle` with these settings: tree search in the one world that is."""
-    it = _read("oracle", given, OracleSettings)
+    it = read_settings("oracle", given, OracleSettings)
     truth = SimpleNamespace(**{name: getattr(oracle, name) for name in _OF_A_SAMPLER})
     kernels = _kernels(ismcts, game, it.rollout, truth)
-    spec = _spec("oracle", it, "iterations")
+    spec = spec_of("oracle", it, "iterations")
     return SearchAgent(spec, game, kernels, it.iterations, it.ms, sees_all_hands=True)
 
 
