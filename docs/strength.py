@@ -59,7 +59,7 @@ CONTESTS = [
         "semerik-deal",
         "semerik",
         {"horizon": "deal"},
-        {"greedy": 10_000, "expert": 10_000, SOME: 5000, MANY: 5000},
+        {"greedy": 10_000, "expert": 10_000, SOME: 5000, MANY: 2500},
         {"expert": 0.0, SOME: 0.4, MANY: 0.2},
     ),
     Contest(
@@ -78,7 +78,7 @@ CONTESTS = [
             {"expert": 0.0, SOME: 0.0},
         )
         for kind in ("simple", "seventeen")
-        for n, deals in ((3, 150), (4, 80), (5, 60))
+        for n, deals in ((3, 500), (4, 300), (5, 240))
     ),
     *(
         Contest(

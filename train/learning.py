@@ -123,9 +123,7 @@ class Training:
 
     algorithm = ""
 
-    def __init__(
-        self, config: SelfPlayConfig, new_learner: Callable[[], nn.Module], adam_eps: float = 1e-5
-    ) -> None:
+    def __init__(self, config: SelfPlayConfig, new_learner: Callable[[], nn.Module]) -> None:
         self.game = game_named(config.game)
         self._shared = config
         torch.set_num_threads(config.threads)
@@ -134,7 +132,7 @@ class Training:
             torch.manual_seed(config.seed)
             self._learner = new_learner().to(config.device)
         self.optimiser = torch.optim.Adam(
-            self._learner.parameters(), config.learning_rate, eps=adam_eps, foreach=True
+            self._learner.parameters(), config.learning_rate, eps=1e-5, foreach=True
         )
         sets = config.option_sets()
         scales = [reward_scale(self.game, options) for options in sets]
