@@ -179,7 +179,8 @@ class Training:
         """One step of the optimiser."""
         self.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self._learner.parameters(), 0.5)
+        for part in self._learner.children():  # policy and critic each by itself
+            nn.utils.clip_grad_norm_(part.parameters(), 0.5)
         self.optimiser.step()
 
     def is_finite(self) -> bool:

@@ -124,7 +124,7 @@ def estimate_advantages(
 
 # The learner ------------------------------------------------------------------------------------
 class Learner(nn.Module):
-    """Policy and critic: two networks on one first layer, the largest part of the work by far."""
+    """Policy and critic: the critic reads the policy's first layer, the largest part of the work."""
 
     def __init__(self, game: Game, config: PPOConfig) -> None:
         super().__init__()
@@ -140,7 +140,9 @@ class Learner(nn.Module):
         A value is what the rest of the match will pay to the seat, in scaled rewards.
         """
         first = self.actor.first(seen)
-        logits, values = self.actor.rest(first), self.critic(first, cards)
+        # The outcome of a whole match is mostly luck: what the critic learns from it must not
+        # shape the policy's layer.
+        logits, values = self.actor.rest(first), self.critic(first.detach(), cards)
         return logits.masked_fill(~mask, -1e9).log_softmax(1), values
 
     def policy(self) -> Network:
