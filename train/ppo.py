@@ -14,6 +14,7 @@ logits learn that.
 import copy
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -124,7 +125,7 @@ def estimate_advantages(
 
 # The learner ------------------------------------------------------------------------------------
 class Learner(nn.Module):
-    """Policy and critic: the critic reads the policy's first layer, the largest part of the work."""
+    """Policy and critic, which reads the policy's first layer: the largest part of the work."""
 
     def __init__(self, game: Game, config: PPOConfig) -> None:
         super().__init__()
@@ -265,6 +266,9 @@ class PPO(Training):
     def policy(self) -> Network:
         """A copy of the policy as it is now, on the CPU."""
         return self.learner.policy()
+
+    def _parts(self) -> Sequence[nn.Module]:
+        return self.learner.actor, self.learner.critic
 
     def is_guided(self) -> bool:
         """Whether the guide is still listened to."""
