@@ -218,12 +218,12 @@ def test_a_missing_configuration_names_those_there_are():
         run("configs/nothing.yaml", [], None)
 
 
-@pytest.mark.parametrize("damage", ["weights", "json", "game", "layout", "sizes"])
+@pytest.mark.parametrize("damage", ["weights", "json", "game", "layout", "hidden", "network"])
 def test_broken_policies_are_refused(trained, tmp_path, damage):
     result, _ = trained
     meaning = json.loads((result.policy / "policy.json").read_text())
     weights = (result.policy / "policy.safetensors").read_bytes()
-    changes = {"game": "semnadtsat", "layout": "0", "sizes": [3, 4]}
+    changes = {"game": "semnadtsat", "layout": "0", "hidden": [3, 4], "network": "tree"}
     if damage in changes:
         meaning[damage] = changes[damage]
     text = "{" if damage == "json" else json.dumps(meaning)
