@@ -4,7 +4,7 @@ An algorithm is a `Training`: it plays and learns in `iterate`; `train_as` does 
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -179,13 +179,8 @@ class Training:
         """One step of the optimiser."""
         self.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        for part in self._parts():
-            nn.utils.clip_grad_norm_(part.parameters(), 0.5)
+        nn.utils.clip_grad_norm_(self._learner.parameters(), 0.5)
         self.optimiser.step()
-
-    def _parts(self) -> Sequence[nn.Module]:
-        """What is learned, in parts whose gradients are clipped each by itself."""
-        return (self._learner,)
 
     def is_finite(self) -> bool:
         """Whether all weights are numbers."""

@@ -14,7 +14,6 @@ logits learn that.
 import copy
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -57,8 +56,9 @@ class PPOConfig(SelfPlayConfig):
     """Worlds in which the guide tries every action, the table itself among them."""
     guide_until: float = 1.0
     """Share of the training that is guided; then the policy's own results alone are learned."""
-    guide_scale: float = 0.2
-    """The difference in worth, in usual ones, that makes an action e times as likely."""
+    guide_scale: float = 0.5
+    """The difference in worth, in usual ones, that makes an action e times as likely: smaller is
+    bolder, and slower to learn."""
 
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
@@ -125,7 +125,7 @@ def estimate_advantages(
 
 # The learner ------------------------------------------------------------------------------------
 class Learner(nn.Module):
-    """Policy and critic, which reads the policy's first layer: the largest part of the work."""
+    """Policy and critic: two networks on one first layer, the largest part of the work by far."""
 
     def __init__(self, game: Game, config: PPOConfig) -> None:
         super().__init__()
@@ -141,9 +141,7 @@ class Learner(nn.Module):
         A value is what the rest of the match will pay to the seat, in scaled rewards.
         """
         first = self.actor.first(seen)
-        # The outcome of a whole match is mostly luck: what the critic learns from it must not
-        # shape the policy's layer.
-        logits, values = self.actor.rest(first), self.critic(first.detach(), cards)
+        logits, values = self.actor.rest(first), self.critic(first, cards)
         return logits.masked_fill(~mask, -1e9).log_softmax(1), values
 
     def policy(self) -> Network:
@@ -267,9 +265,6 @@ class PPO(Training):
         """A copy of the policy as it is now, on the CPU."""
         return self.learner.policy()
 
-    def _parts(self) -> Sequence[nn.Module]:
-        return self.learner.actor, self.learner.critic
-
     def is_guided(self) -> bool:
         """Whether the guide is still listened to."""
         return self.guide is not None and self.share_done() < self.config.guide_until
@@ -391,8 +386,10 @@ class PPO(Training):
         Relative to the differences there are: 1 is no better than saying nothing.
         """
         meant = centred(logs, lessons.mask) * self.config.guide_scale
-        wrong = (meant - lessons.worth)[lessons.is_advised()]
-        return wrong.square().sum() / lessons.worth.square().sum().clamp_min(1e-12)
+        advised, n_legal = lessons.is_advised(), lessons.mask.sum(1)
+        wrong = ((meant - lessons.worth).square().sum(1) / n_legal)[advised].sum()
+        usual = (lessons.worth.square().sum(1) / n_legal)[advised].sum()
+        return wrong / usual.clamp_min(1e-12)
 
     def _entropy_weight(self) -> float:
         first, last = self.config.entropy, self.config.final_entropy
