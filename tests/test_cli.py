@@ -102,7 +102,10 @@ def test_one_game(capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "a command is needed: games, record, verify, train, arena, bench"),
+        (
+            [],
+            "a command is needed: games, record, verify, train, best-response, arena, cross-play, bench",
+        ),
         (["play"], "invalid choice: 'play'"),
         (["games", "whist"], "no game 'whist': there are sim_lystiv, semnadtsat, semerik"),
         (["games", "--all"], "--all"),
