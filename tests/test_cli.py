@@ -104,7 +104,8 @@ def test_one_game(capsys):
     [
         (
             [],
-            "a command is needed: games, record, verify, train, best-response, arena, cross-play, bench",
+            "a command is needed: games, record, verify, train, best-response, arena, "
+            "cross-play, bench",
         ),
         (["play"], "invalid choice: 'play'"),
         (["games", "whist"], "no game 'whist': there are sim_lystiv, semnadtsat, semerik"),
