@@ -7,13 +7,14 @@ its first hidden layer, and `rest(first)`, the logits; a critic may build on the
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import nn
 
+from trysim.agents.compiled import FULL_WIDTH, RELU, TANH, Weights, packed
 from trysim.envs.games import Game
 from trysim.envs.rules import cards
 from trysim.envs.rules.jit import Row, rule
@@ -23,6 +24,7 @@ Bytes = npt.NDArray[np.int8]
 Floats = npt.NDArray[np.float32]
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
+ACTIVATION_CODES = {"relu": RELU, "tanh": TANH}
 N_SUITS = len(cards.SUITS)
 # Of little use, and costly: who played what, and who could not, other fields tell as well.
 _LEFT_OUT = ("when",)
@@ -47,6 +49,44 @@ class Network(nn.Module):
     def forward(self, seen: torch.Tensor) -> torch.Tensor:
         """Action logits (N, A)."""
         return self.rest(self.first(seen))
+
+    def compiled(self) -> Weights | None:
+        """The network as it is now for compiled code; None if it has no such form."""
+        return None
+
+
+# Weights as arrays -------------------------------------------------------------------------------
+def _full(width: int) -> int:
+    return width + -width % FULL_WIDTH
+
+
+def _array(weights: torch.Tensor) -> Floats:
+    """Weights (…, n) as an array, `n` filled up with zeros to full width."""
+    n = weights.shape[-1]
+    gap = [(0, 0)] * (weights.ndim - 1) + [(0, _full(n) - n)]
+    return np.ascontiguousarray(np.pad(weights.detach().numpy(), gap))
+
+
+def _inward(layer: nn.Linear) -> Floats:
+    """The weights of a first layer (in, out)."""
+    return _array(layer.weight.T)
+
+
+def _between(layer: nn.Linear) -> Floats:
+    """The weights of a layer behind others, of which `in` is of full width too (in, out)."""
+    return np.pad(_inward(layer), ((0, -layer.in_features % FULL_WIDTH), (0, 0)))
+
+
+def _with_bias(layer: nn.Linear) -> Floats:
+    """The weights of a layer behind others, its bias below (in + 1, out)."""
+    return np.vstack([_between(layer), _array(layer.bias[None])])
+
+
+_NO_OTHERS = np.empty((1, 0), np.float32)
+
+
+def _flat(parts: Iterable[Floats]) -> Floats:
+    return np.concatenate([np.empty(0, np.float32), *(part.ravel() for part in parts)])
 
 
 def linear(n_in: int, n_out: int, gain: float = math.sqrt(2), bias: bool = True) -> nn.Linear:
@@ -78,6 +118,30 @@ class Mlp(Network):
         """Action logits (N, A)."""
         logits: torch.Tensor = self.layers[1:](first)
         return logits
+
+    def compiled(self) -> Weights | None:
+        """The network as it is now for compiled code, if that knows its activation function."""
+        if self.activation not in ACTIVATION_CODES or not self.hidden:
+            return None
+        first, *deep, last = [layer for layer in self.layers if isinstance(layer, nn.Linear)]
+        n_bits, n_actions = first.in_features, last.out_features
+        return Weights(
+            used=packed(np.ones(n_bits, np.bool_)),
+            groups=np.zeros(n_bits, np.int64),
+            rows=np.arange(n_bits),
+            first=_inward(first),
+            start=_array(first.bias[None]),
+            sizes=np.array([_full(size) for size in self.hidden]),
+            deep=_flat(
+                part
+                for layer in deep
+                for part in (_between(layer), 0 * _between(layer), _array(layer.bias))
+            ),
+            own=_with_bias(last),
+            others=_NO_OTHERS,
+            places=np.arange(n_actions),
+            activation=ACTIVATION_CODES[self.activation],
+        )
 
 
 # Four suits alike -------------------------------------------------------------------------------
@@ -162,7 +226,7 @@ class Suits(Network):
         super().__init__(game, hidden, activation)
         of_suit, others = suit_bits(game)
         actions, other_actions = suit_actions(game)
-        self._n_of_suits = N_SUITS * len(of_suit[0])
+        self._n_bits, self._n_of_suits = game.layout.size, N_SUITS * len(of_suit[0])
         bits = torch.tensor([*itertools.chain(*of_suit), *others])
         order = np.argsort([*itertools.chain(*actions), *other_actions])
         self.register_buffer("_bits", bits, persistent=False)
@@ -195,6 +259,50 @@ class Suits(Network):
         if self.others is not None:
             logits.append(self.others(of_suit.mean(1)))
         return torch.cat(logits, 1).index_select(1, self._order)
+
+    def _exchanges(self) -> list[Exchange]:
+        return [layer for layer in self.layers if isinstance(layer, Exchange)]
+
+    def _places(self) -> Row:
+        """Where compiled code finds the logit of each action, among rows of full width."""
+        n_own = self.of_suit.out_features
+        width = _full(n_own)
+        order = self._order.numpy()
+        suit, within = order // n_own, order % n_own
+        others = N_SUITS * width + order - N_SUITS * n_own
+        return np.where(order < N_SUITS * n_own, suit * width + within, others)
+
+    def compiled(self) -> Weights:
+        """The network as it is now for compiled code."""
+        bits, n_own = self._bits.numpy(), self.own.in_features
+        groups, rows = np.zeros((2, self._n_bits), np.int64)
+        used = np.zeros(self._n_bits, np.bool_)
+        used[bits] = True
+        within, others = bits[: self._n_of_suits], bits[self._n_of_suits :]
+        groups[within] = np.arange(len(within)) // n_own
+        rows[within] = np.arange(len(within)) % n_own
+        groups[others] = N_SUITS
+        rows[others] = n_own + np.arange(len(others))
+        start = np.tile(_array(self.own.bias), (N_SUITS, 1))
+        if self.apart is not None:
+            start[self._apart] += _array(self.apart)
+        return Weights(
+            used=packed(used),
+            groups=groups,
+            rows=rows,
+            first=np.concatenate([_inward(self.own), _inward(self.common)]),
+            start=start,
+            sizes=np.array([_full(size) for size in self.hidden]),
+            deep=_flat(
+                part
+                for layer in self._exchanges()
+                for part in (_between(layer.own), _between(layer.all), _array(layer.own.bias))
+            ),
+            own=_with_bias(self.of_suit),
+            others=_with_bias(self.others) if self.others else _NO_OTHERS,
+            places=self._places(),
+            activation=ACTIVATION_CODES[self.activation],
+        )
 
 
 NETWORKS: dict[str, type[Network]] = {"suits": Suits, "mlp": Mlp}

@@ -16,10 +16,13 @@ import numpy.typing as npt
 import safetensors.torch
 import torch
 
+from trysim.agents.compiled import compiled_for
 from trysim.agents.networks import ACTIVATIONS, NETWORKS, Network
 from trysim.envs.decisions import Decisions
 from trysim.envs.engine import uniforms
 from trysim.envs.games import BadInput, Game
+
+Floats = npt.NDArray[np.float32]
 
 FORMAT = "trysim-policy"
 VERSION = 2
@@ -39,11 +42,13 @@ def layout_hash(game: Game) -> str:
 class PolicyAgent:
     """Plays what a network prefers: its `best` action, or a `sample` of its probabilities."""
 
-    def __init__(self, game: Game, net: torch.nn.Module, spec: str, mode: str = "best") -> None:
+    def __init__(self, game: Game, net: Network, spec: str, mode: str = "best") -> None:
         if mode not in MODES:
             raise BadInput(f"agent {spec!r}: mode={mode!r}; allowed are {', '.join(MODES)}")
         self.spec = spec
         self._net = net.eval()
+        self._compiled = net.compiled()
+        self._kernels = compiled_for(game.name) if self._compiled else None
         self._sample = mode == "sample"
 
     @property
@@ -58,34 +63,38 @@ class PolicyAgent:
         """A legal action for each decision (N,)."""
         logits = self.logits(decisions)
         if not self._sample:
-            return np.asarray(logits.argmax(1).numpy(), np.int64)
-        probabilities = logits.double().softmax(1).numpy()
+            return logits.argmax(1)
+        likely = np.exp(logits.astype(np.float64) - logits.max(1, keepdims=True))
+        passed = (likely / likely.sum(1, keepdims=True)).cumsum(1)
         drawn = np.empty(decisions.n)
         uniforms(decisions.random, drawn)
-        chosen = (probabilities.cumsum(1) <= drawn[:, None]).sum(1)
-        is_legal = torch.isfinite(logits).numpy()
+        chosen = (passed <= drawn[:, None]).sum(1)
+        is_legal = np.isfinite(logits)
         last_legal = (
             is_legal.shape[1] - 1 - is_legal[:, ::-1].argmax(1)
         )  # rounding may pass the end
-        return np.asarray(np.minimum(chosen, last_legal), np.int64)
+        return np.minimum(chosen, last_legal)
 
-    def logits(self, decisions: Decisions) -> torch.Tensor:
-        """What the network says of every action (N, actions); -inf for illegal ones."""
+    def logits(self, decisions: Decisions) -> Floats:
+        """What the network says of every action (N, actions); -inf for illegal ones.
+
+        The same bits whatever else is asked for at once.
+        """
+        if self._kernels is not None:
+            logits = np.empty((decisions.n, decisions.game.n_actions), np.float32)
+            self._kernels.ask_all(self._compiled, decisions.views, decisions.legal, logits)
+            return logits
         observations, masks = decisions.observe()
         with torch.inference_mode():
-            logits = self._logits(torch.from_numpy(observations))
-            return logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
+            parts = torch.split(torch.from_numpy(observations), _MOST_ROWS)
+            said = torch.cat([self._said_to_few(part) for part in parts]).numpy()
+        return np.where(masks == 0, np.float32(-np.inf), said)
 
-    def _logits(self, observations: torch.Tensor) -> torch.Tensor:
-        """The network's outputs (N, actions), the same bits whatever else is asked for at once.
+    def _said_to_few(self, observations: torch.Tensor) -> torch.Tensor:
+        """The network's outputs (N, actions).
 
         Few rows are multiplied by other routines, whose sums round otherwise: hence the padding.
         """
-        return torch.cat(
-            [self._logits_of_few(part) for part in torch.split(observations, _MOST_ROWS)]
-        )
-
-    def _logits_of_few(self, observations: torch.Tensor) -> torch.Tensor:
         n = len(observations)
         missing = max(0, _FEWEST_ROWS - n)
         logits: torch.Tensor = self._net(torch.nn.functional.pad(observations, (0, 0, 0, missing)))

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from trysim.agents.networks import ACTIVATIONS, Mlp, Network
 from trysim.agents.policy import PolicyAgent
 from trysim.envs.games import BadInput, Game
 
@@ -37,20 +38,18 @@ def load_sb3(game: Game, path: str, mode: str = "best") -> PolicyAgent:
             f"{spec}: leads from {n_in} inputs to {n_out} actions; {game.name} has "
             f"{game.layout.size} and {game.n_actions}"
         )
-    return PolicyAgent(game, _OfBits(net), spec, mode)
+    return PolicyAgent(game, _Layers(game, net), spec, mode)
 
 
-class _OfBits(torch.nn.Module):
-    """The same layers for bits of any number type."""
+class _Layers(Mlp):
+    """Layers that were trained elsewhere."""
 
-    def __init__(self, net: torch.nn.Sequential) -> None:
-        super().__init__()
-        self.net = net
-
-    def forward(self, seen: torch.Tensor) -> torch.Tensor:
-        """Action logits (N, A)."""
-        logits: torch.Tensor = self.net(seen.float())
-        return logits
+    def __init__(self, game: Game, layers: torch.nn.Sequential) -> None:
+        sizes = [layer.out_features for layer in layers if isinstance(layer, torch.nn.Linear)]
+        kinds = {type(layer) for layer in layers} - {torch.nn.Linear}
+        known = [name for name, kind in ACTIVATIONS.items() if kinds == {kind}]
+        Network.__init__(self, game, sizes[:-1], known[0] if known else "")
+        self.layers = layers
 
 
 def _read(path: str) -> tuple[dict[str, torch.Tensor], str]:

@@ -206,13 +206,14 @@ def test_a_policy_is_for_its_game(tmp_path):
 
 
 @each_game
-def test_a_network_gives_the_same_bits_however_many_are_asked(name, tmp_path):
+def test_a_network_of_ones_own_gives_the_same_bits_however_many_are_asked(name, tmp_path):
+    """One without compiled code: asked in torch."""
     agent, batch = policy(name, tmp_path), tables(name, 40)
     batch.reset(seed=4)
     observations = torch.from_numpy(batch.observation.copy()).float()
-    together = agent._logits(observations)
+    together = agent._said_to_few(observations)
     for n in (1, 2, 3, 5):
-        assert torch.equal(agent._logits(observations[:n]), together[:n])
+        assert torch.equal(agent._said_to_few(observations[:n]), together[:n])
 
 
 def test_the_digest_of_a_policy_is_that_of_its_weights(tmp_path):

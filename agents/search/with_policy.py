@@ -59,8 +59,8 @@ class PolicySearch:
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """A legal action for each decision (N,)."""
-        logits = self._policy.logits(decisions).numpy().astype(np.float64)
-        actions = np.asarray(logits.argmax(1), np.int64)
+        logits = self._policy.logits(decisions).astype(np.float64)
+        actions = logits.argmax(1)
         standings, which = self._standings.of_all(decisions.views)
         for i in range(decisions.n):
             view, legal = decisions.views[i], np.flatnonzero(np.isfinite(logits[i]))
@@ -97,7 +97,7 @@ class PolicySearch:
         for _ in range(_N_STEPS):
             views, legal = np.empty_like(env.rows), np.empty(_N_TABLES, np.int64)
             game.kernels.view_tables(env.rows, tables, views, legal)
-            logits = self._policy.logits(Decisions(game, views, legal, legal)).numpy()
+            logits = self._policy.logits(Decisions(game, views, legal, legal))
             standings, which = self._standings.of_all(views)
             for i in tables:
                 if not self._kernels.is_searched(views[i], legal[i]):
