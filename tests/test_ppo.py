@@ -163,7 +163,7 @@ def test_advantages_follow_every_seats_own_decisions():
 def test_rewards_are_scaled_to_one(name):
     game, n = GAMES[name], 100
     options = game.complete_options({})
-    scale = reward_scale(game, options)
+    scale = reward_scale(game, options, by_deal=False)
     agent, rows = make_agent("greedy", name), []
     for seed in range(n):
         row = game.new_row(options, seed)

@@ -166,6 +166,16 @@ def test_overrides_and_unknown_keys(tmp_path):
         load_config(SB3Config, path, [])
 
 
+@pytest.mark.parametrize("text", ["off", "'off'"])
+def test_off_in_a_file_is_the_option_off(text, tmp_path):
+    """YAML reads a bare `off` as False."""
+    path = tmp_path / "off.yaml"
+    path.write_text(f"game: semerik\noptions: {{declare: {text}}}\n")
+    config = load_config(SB3Config, path, [])
+    config.check()
+    assert GAMES["semerik"].complete_options(config.option_sets()[0])["declare"] == "off"
+
+
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [

@@ -52,9 +52,12 @@ class SelfPlayConfig(SharedConfig):
     """Past selves at the mixed tables, the newest ones."""
     snapshot_every: int = 1_000_000
     """Decisions between two snapshots."""
+    by_deal: bool = True
+    """Each deal is paid by itself: what its result is worth for the rest of the match. Otherwise
+    rewards are those of the environment, which may come many deals later."""
     n_tables: int = 1024
     """Tables played at once."""
-    n_steps: int = 64
+    n_steps: int = 16
     """Decisions at each table between two updates."""
     batch_size: int = 1024
     """Decisions in a minibatch."""
@@ -101,9 +104,11 @@ class SelfPlayConfig(SharedConfig):
             make_agent(spec, self.game)
 
 
-def reward_scale(game: Game, options: Mapping[str, Any], n_matches: int = 256) -> float:
-    """What makes the standard deviation of a seat's reward in greedy matches 1."""
-    tables = SelfPlayTables(game.name, [options] * n_matches, 0)
+def reward_scale(
+    game: Game, options: Mapping[str, Any], by_deal: bool, n_matches: int = 256
+) -> float:
+    """What makes the standard deviation of a seat's reward in greedy matches (deals) 1."""
+    tables = SelfPlayTables(game.name, [options] * n_matches, 0, by_deal=by_deal)
     greedy, everywhere = make_agent("greedy", game), np.arange(n_matches)
     streams = new_streams([(0, table) for table in range(n_matches)], game.n_seats)
     nobody_else = np.zeros(n_matches, np.int64)
@@ -131,18 +136,23 @@ class Training:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             self._learner = new_learner().to(config.device)
-        self.optimiser = torch.optim.Adam(
-            self._learner.parameters(), config.learning_rate, eps=1e-5, foreach=True
-        )
+        learned = [weights for weights in self._learner.parameters() if weights.requires_grad]
+        self.optimiser = torch.optim.Adam(learned, config.learning_rate, eps=1e-5, foreach=True)
         sets = config.option_sets()
-        scales = [reward_scale(self.game, options) for options in sets]
+        scales = [reward_scale(self.game, options, config.by_deal) for options in sets]
         self._scale = np.resize(np.array(scales, np.float32), config.n_tables)[:, None]
         self._own = [make_agent(spec, self.game) for spec in config.opponents]
         self.snapshots: list[Network] = []
         n_mixed = round(config.mixed_share * config.n_tables)
         options = config.options_of_tables(config.n_tables)
         self.tables = SelfPlayTables(
-            config.game, options, config.seed, list(self._own), n_mixed, config.alone
+            config.game,
+            options,
+            config.seed,
+            list(self._own),
+            n_mixed,
+            config.alone,
+            config.by_deal,
         )
         self.n_decisions = 0
 

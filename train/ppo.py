@@ -14,6 +14,7 @@ logits learn that.
 import copy
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -21,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import nn
+from torch.optim.swa_utils import AveragedModel
 
 from trysim.agents.networks import NETWORKS, Network
 from trysim.agents.rule_players import PLAYERS
@@ -56,6 +58,13 @@ class PPOConfig(SelfPlayConfig):
     """Worlds in which the guide tries every action, the table itself among them."""
     guide_until: float = 1.0
     """Share of the training that is guided; then the policy's own results alone are learned."""
+    guide_rule_until: float = 1.0
+    """Share of the training in which the guide's rule player plays deals out; from then on the
+    policy itself does, its weights averaged."""
+    guide_own_worlds: int = 1
+    """Worlds in which the policy itself plays out."""
+    averaged_updates: int = 1000
+    """Updates over which weights are averaged: the policy that is kept has the mean weights."""
     guide_scale: float = 0.5
     """The difference in worth, in usual ones, that makes an action e times as likely: smaller is
     bolder, and slower to learn."""
@@ -75,10 +84,13 @@ class PPOConfig(SelfPlayConfig):
                 "value_weight": 0,
                 "guide_worlds": 1,
                 "guide_until": 0,
+                "guide_rule_until": 0,
+                "guide_own_worlds": 1,
+                "averaged_updates": 1,
                 "guide_scale": 1e-6,
             }
         )
-        self.check_most_one("gae_lambda", "guide_until")
+        self.check_most_one("gae_lambda", "guide_until", "guide_rule_until")
 
 
 CONFIG = PPOConfig
@@ -132,6 +144,8 @@ class Learner(nn.Module):
         sizes = game, config.hidden, config.activation
         self.actor = NETWORKS[config.network](*sizes)
         self.critic = CRITICS[config.network](*sizes)
+        self.mean_actor = AveragedModel(self.actor, avg_fn=running_mean(config.averaged_updates))
+        self.mean_actor.requires_grad_(False)
 
     def forward(
         self, seen: torch.Tensor, cards: torch.Tensor, mask: torch.Tensor
@@ -145,8 +159,19 @@ class Learner(nn.Module):
         return logits.masked_fill(~mask, -1e9).log_softmax(1), values
 
     def policy(self) -> Network:
-        """A copy of the policy alone, on the CPU."""
-        return copy.deepcopy(self.actor).cpu()
+        """A copy of the policy alone, with its mean weights, on the CPU."""
+        mean = self.mean_actor.module
+        assert isinstance(mean, Network)
+        return copy.deepcopy(mean).cpu()
+
+
+def running_mean(n: int) -> Callable[..., torch.Tensor]:
+    """How a mean over some `n` last updates takes in another one; over fewer at the beginning."""
+
+    def take_in(mean: torch.Tensor, now: torch.Tensor, n_before: torch.Tensor) -> torch.Tensor:
+        return mean.lerp(now, max(1 / n, 10 / (10 + int(n_before))))
+
+    return take_in
 
 
 def draw_actions(
@@ -282,6 +307,10 @@ class PPO(Training):
         if self.config.device != "cpu":
             learner = copy.deepcopy(learner).cpu()
         is_guided = self.is_guided()
+        if self.guide and is_guided and self.share_done() >= self.config.guide_rule_until:
+            net = learner.policy().compiled()
+            assert net is not None
+            self.guide.net, self.guide.n_worlds = net, self.config.guide_own_worlds
         for step in range(self.config.n_steps):
             into.observation[step] = torch.from_numpy(tables.observation)
             into.hidden[step] = torch.from_numpy(tables.hidden)
@@ -315,6 +344,7 @@ class PPO(Training):
             for chosen in torch.split(order, config.batch_size):
                 loss, figures = self._loss(lessons.only(chosen, config.device), is_guided)
                 self._step(loss)
+                self.learner.mean_actor.update_parameters(self.learner.actor)
                 n_updates += 1
                 for name, value in figures.items():
                     sums[name] = sums.get(name, 0.0) + float(value)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from trysim.agents.search import worth_semerik
+from trysim.agents.search.standing import WORTHS, standings_of
 from trysim.envs.batch import BatchEnv
 from trysim.envs.decisions import Agent, decide, new_streams
 from trysim.envs.engine import draw
@@ -19,9 +21,10 @@ from trysim.envs.games import game_named
 from trysim.envs.rules import semerik
 from trysim.envs.rules.bits import lowest
 from trysim.envs.rules.jit import Row, specialise
-from trysim.envs.rules.row import OVER, PHASE, SEAT
+from trysim.envs.rules.row import NAME_TRUMP, OVER, PHASE, PLAY, SEAT
 
 rules: Any = semerik  # in the templates below: the modules they are compiled for
+worths: Any = worth_semerik
 settle: Any = None
 
 NONE = -1  # no action
@@ -81,16 +84,22 @@ def play(
     n_others: int,
     in_pairs: bool,
     alone: bool,
+    by_deal: bool,
+    standing: Floats,
     paid: Floats,
     rewards: Floats,
     done: Bools,
 ) -> None:
     """Carry out one action; note what it pays, and begin anew if the match is over."""
+    is_deal = state[PHASE] == PLAY or state[PHASE] == NAME_TRUMP
     rules.apply(state, action)
     if state[PHASE] > 0 and state[PHASE] != OVER:
         return
-    settle(state)
     before = paid[table].copy()
+    if by_deal and is_deal and not done[table]:
+        worths.worth(state, standing, rewards[table])
+        done[table] = True
+    settle(state)
     rules.returns(state, paid[table])
     if not done[table]:
         rewards[table] += paid[table] - before
@@ -106,6 +115,9 @@ def advance(
     n_others: Row,
     in_pairs: bool,
     alone: bool,
+    by_deal: bool,
+    standings: Floats,
+    which: Row,
     who: Row,
     streams: Row,
     paid: Floats,
@@ -114,7 +126,8 @@ def advance(
 ) -> None:
     """Carry out a decision at each of the `tables` (N,), and all forced ones that follow.
 
-    Adds to `rewards` (B, seats) until the match ends, then sets `done` (B,) and begins the next.
+    Adds to `rewards` (B, seats) until the match ends, then sets `done` (B,) and begins the next;
+    `by_deal` the same for each deal, paid by what `standings[which]` says later deals are worth.
     `n_others` (B,): how many other agents may sit at a table. With the action NONE only forced
     ones are carried out; at a table without a match one begins.
     """
@@ -124,18 +137,24 @@ def advance(
         if state[PHASE] == OVER:
             start(state, table, who, streams, n, in_pairs, alone, paid)
         if action != NONE:
-            play(state, table, action, who, streams, n, in_pairs, alone, paid, rewards, done)
+            play(
+                state, table, action, who, streams, n, in_pairs, alone,
+                by_deal, standings[which[table]], paid, rewards, done,
+            )  # fmt: skip
         legal = rules.legal(state)
         while legal & (legal - 1) == 0:
-            action = lowest(legal)
-            play(state, table, action, who, streams, n, in_pairs, alone, paid, rewards, done)
+            play(
+                state, table, lowest(legal), who, streams, n, in_pairs, alone,
+                by_deal, standings[which[table]], paid, rewards, done,
+            )  # fmt: skip
             legal = rules.legal(state)
 
 
 @cache
 def _kernels(name: str) -> SimpleNamespace:
     game = game_named(name)
-    return specialise((sit, start, play, advance), calls=game.kernels, rules=game.rules)
+    templates = sit, start, play, advance
+    return specialise(templates, calls=game.kernels, rules=game.rules, worths=WORTHS[name])
 
 
 class SelfPlayTables:
@@ -145,6 +164,10 @@ class SelfPlayTables:
     - `hidden` int8 (B, H): the other seats' hands, for a critic
     - `rewards` float64 (B, seats): paid since the last decision, up to the end of its match
     - `done` bool (B,): whether the match of the last decision has ended; the next has begun
+
+    `by_deal`, what is said of matches is true of deals: one pays what its result is worth for the
+    rest of the match, and `done` says that it has ended. The cuts and blows after the last deal
+    count as one more, paid what they bring.
 
     At the first `n_mixed` tables the `others` sit too, while there are any: everywhere but in one
     seat (one pair) if the learner is to be `alone` there.
@@ -158,18 +181,22 @@ class SelfPlayTables:
         others: Sequence[Agent] = (),
         n_mixed: int = 0,
         alone: bool = False,
+        by_deal: bool = False,
     ) -> None:
         self.game = game_named(game)
         self.n_tables = len(options)
         self.others = list(others)
         self._batch = BatchEnv(game, self.n_tables, options, autoreset=False)
         self._kernels = _kernels(game)
-        self._n_mixed, self._alone = n_mixed, alone
+        self._n_mixed, self._alone, self._by_deal = n_mixed, alone, by_deal
         self._all = np.arange(self.n_tables)
         self.rows = self._batch.rows
         self.observation, self.mask = self._batch.observation, self._batch.mask
         self.seat, self.rewards = self._batch.seat, self._batch.rewards
         self.done = self._batch.done
+        self._standings, self._which = np.empty((1, 0)), np.zeros(self.n_tables, np.int64)
+        if by_deal:
+            self._standings, self._which = standings_of(self.game).of_all(self.rows)
         self._paid = np.zeros_like(self.rewards)
         self._who = np.full((self.n_tables, self.game.n_seats), LEARNER, np.int64)
         self._streams = new_streams(
@@ -208,7 +235,8 @@ class SelfPlayTables:
     def _advance(self, tables: Row, actions: Row) -> None:
         n_others = np.where(self._all < self._n_mixed, len(self.others), 0)
         self._kernels.advance(
-            self.rows, tables, actions, n_others, self._in_pairs, self._alone, self._who,
+            self.rows, tables, actions, n_others, self._in_pairs, self._alone,
+            self._by_deal, self._standings, self._which, self._who,
             self._streams, self._paid, self.rewards, self.done,
         )  # fmt: skip
 

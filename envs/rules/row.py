@@ -61,6 +61,8 @@ class Option:
 
         Raises ValueError, naming what is allowed, for any other value.
         """
+        if value is False and "off" in self.choices:
+            value = "off"  # YAML reads a bare `off` so
         if self.choices:
             for word, choice in enumerate(self.choices):
                 if value == choice and isinstance(value, bool) == isinstance(choice, bool):
