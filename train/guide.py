@@ -1,6 +1,6 @@
-"""A guide: what every action open to a seat is worth if the deal is played out from it.
+"""A guide: what every action open to a seat is worth if a rule player plays the deal out.
 
-A rule player plays it out, or a network, once there is one that knows more. The table itself is one of the worlds in which actions are tried; the others agree with what the
+The table itself is one of the worlds in which actions are tried; the others agree with what the
 seat knows. One world says little, for the cards that the seat does not see decide most of it. But
 over many decisions that is even, and learning what to expect is all that is left.
 """
@@ -13,13 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trysim.agents import compiled
-from trysim.agents.compiled import Desk, Weights, likeliest, new_desk, no_network
 from trysim.agents.rule_players import PLAYERS
 from trysim.agents.search import worth_semerik
-from trysim.agents.search.standing import WORTHS, standings_of
+from trysim.agents.search.standing import WORTHS, play_deal_out, standings_of
 from trysim.envs.batch import BatchEnv
-from trysim.envs.engine import next_word
 from trysim.envs.games import Game
 from trysim.envs.rules import semerik
 from trysim.envs.rules.bits import lowest
@@ -29,35 +26,13 @@ from trysim.envs.worlds import SAMPLERS
 from trysim.envs.worlds.sampler import PLAN_WORDS, draw_world, plan_worlds, weigh
 
 rules: Any = semerik  # in the templates below: the modules they are compiled for
-player: Any = PLAYERS["expert"]["semerik"]
 worths: Any = worth_semerik
 
 Floats = npt.NDArray[np.float64]
 
 
-def play_out(net: Weights, state: Row, word: int, desk: Desk) -> None:
-    """Play a deal to its end with the network, or with the rule player if there is none."""
-    while state[PHASE] == PLAY or state[PHASE] == NAME_TRUMP:
-        word = next_word(word)
-        actions = rules.legal(state)
-        if actions & (actions - 1) == 0:
-            action = lowest(actions)
-        elif net.sizes.size:
-            action = likeliest(net, state, actions, desk)
-        else:
-            action = player.choose(state, actions, word)
-        rules.apply(state, action)
-
-
 def try_actions(
-    net: Weights,
-    world: Row,
-    legal: int,
-    word: int,
-    standing: Floats,
-    share: float,
-    desk: Desk,
-    worth: Floats,
+    world: Row, legal: int, word: int, standing: Floats, share: float, worth: Floats
 ) -> None:
     """Add to `worth` (actions,) a share of what each legal action brings in one world."""
     trial, outcome = np.empty_like(world), np.zeros(rules.N_SEATS, np.float64)
@@ -67,20 +42,17 @@ def try_actions(
         for place in range(world.size):
             trial[place] = world[place]
         rules.apply(trial, action)
-        play_out(net, trial, word, desk)  # the same luck for every action
+        play_deal_out(trial, word)  # the same luck for every action
         worths.worth(trial, standing, outcome)
         worth[action] += share * outcome[world[SEAT]]
 
 
-def try_all(
-    net: Weights, rows: Row, words: Row, standings: Floats, which: Row, n: int, worths_: Floats
-) -> None:
+def try_all(rows: Row, words: Row, standings: Floats, which: Row, n: int, worths_: Floats) -> None:
     """Write what each legal action of the seats to act is worth in `n` worlds (N, actions).
 
     Nothing is written for decisions that no deal answers for (cuts and blows).
     """
     view, world = np.empty_like(rows[0]), np.empty_like(rows[0])
-    desk = new_desk(net)
     plan, nothing = np.empty(PLAN_WORDS, np.int64), np.zeros(rules.N_SEATS, np.int64)
     for i in range(rows.shape[0]):
         state, word, standing = rows[i], words[i], standings[which[i]]
@@ -88,7 +60,7 @@ def try_all(
         if state[PHASE] != PLAY and state[PHASE] != NAME_TRUMP:
             continue
         legal, me = rules.legal(state), state[SEAT]
-        try_actions(net, state, legal, word, standing, 1 / n, desk, worths_[i])
+        try_actions(state, legal, word, standing, 1 / n, worths_[i])
         if n == 1:
             continue
         for place in range(view.size):
@@ -98,22 +70,18 @@ def try_all(
         weigh(view, me, plan, table)
         for _ in range(n - 1):
             word = draw_world(view, me, False, plan, table, word, world)
-            try_actions(net, world, legal, word, standing, 1 / n, desk, worths_[i])
+            try_actions(world, legal, word, standing, 1 / n, worths_[i])
 
 
 class Guide:
-    """Tries every action in `n_worlds` worlds, in some threads.
-
-    Deals are played out by a rule `player`, or by the network `net` if there is one.
-    """
+    """Tries every action in `n_worlds` worlds, played out by a rule `player`, in some threads."""
 
     def __init__(self, game: Game, player: str, n_worlds: int, n_threads: int) -> None:
-        self.n_worlds, self._n_actions = n_worlds, game.n_actions
+        self._n_worlds, self._n_actions = n_worlds, game.n_actions
         self._standings = standings_of(game)
-        self.net = no_network()
         self._pool, self._n_threads = ThreadPoolExecutor(n_threads), n_threads
         self._kernels = specialise(
-            (*compiled.TEMPLATES, play_out, try_actions, try_all),
+            (play_deal_out, try_actions, try_all),
             calls=SAMPLERS[game.name],
             in_threads=True,
             rules=game.rules,
@@ -145,9 +113,8 @@ class Guide:
         def try_part(start: int, end: int) -> None:
             part = slice(start, end)
             self._kernels.try_all(
-                self.net, rows[part], words[part], standings, which[part], self.n_worlds,
-                worths[part],
-            )  # fmt: skip
+                rows[part], words[part], standings, which[part], self._n_worlds, worths[part]
+            )
 
         list(self._pool.map(try_part, parts, parts[1:]))
         return worths

@@ -52,19 +52,14 @@ class PPOConfig(SelfPlayConfig):
     """Of the advantage estimate; there is no discount."""
     value_weight: float = 0.5
     """Weight of the critic's loss."""
+    averaged_updates: int = 1000
+    """Updates over which weights are averaged: the policy that is kept has the mean weights."""
     guide: str = ""
     """Rule player that tells what actions are worth at first; none if empty."""
     guide_worlds: int = 4
     """Worlds in which the guide tries every action, the table itself among them."""
     guide_until: float = 1.0
     """Share of the training that is guided; then the policy's own results alone are learned."""
-    guide_rule_until: float = 1.0
-    """Share of the training in which the guide's rule player plays deals out; from then on the
-    policy itself does, its weights averaged."""
-    guide_own_worlds: int = 1
-    """Worlds in which the policy itself plays out."""
-    averaged_updates: int = 1000
-    """Updates over which weights are averaged: the policy that is kept has the mean weights."""
     guide_scale: float = 0.5
     """The difference in worth, in usual ones, that makes an action e times as likely: smaller is
     bolder, and slower to learn."""
@@ -84,13 +79,11 @@ class PPOConfig(SelfPlayConfig):
                 "value_weight": 0,
                 "guide_worlds": 1,
                 "guide_until": 0,
-                "guide_rule_until": 0,
-                "guide_own_worlds": 1,
                 "averaged_updates": 1,
                 "guide_scale": 1e-6,
             }
         )
-        self.check_most_one("gae_lambda", "guide_until", "guide_rule_until")
+        self.check_most_one("gae_lambda", "guide_until")
 
 
 CONFIG = PPOConfig
@@ -307,10 +300,6 @@ class PPO(Training):
         if self.config.device != "cpu":
             learner = copy.deepcopy(learner).cpu()
         is_guided = self.is_guided()
-        if self.guide and is_guided and self.share_done() >= self.config.guide_rule_until:
-            net = learner.policy().compiled()
-            assert net is not None
-            self.guide.net, self.guide.n_worlds = net, self.config.guide_own_worlds
         for step in range(self.config.n_steps):
             into.observation[step] = torch.from_numpy(tables.observation)
             into.hidden[step] = torch.from_numpy(tables.hidden)
