@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.float32]
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 ACTIVATION_CODES = {"relu": RELU, "tanh": TANH}
+_COMPUTATION = ("forward", "first", "rest")
 N_SUITS = len(cards.SUITS)
 # Of little use, and costly: who played what, and who could not, other fields tell as well.
 _LEFT_OUT = ("when",)
@@ -53,6 +54,11 @@ class Network(nn.Module):
     def compiled(self) -> Weights | None:
         """The network as it is now for compiled code; None if it has no such form."""
         return None
+
+    def _computes_as(self, kind: type["Network"]) -> bool:
+        """Whether all is as in `kind`, of which compiled code knows: not so in some subclasses."""
+        same = (getattr(type(self), part) is getattr(kind, part) for part in _COMPUTATION)
+        return all(same) and self.activation in ACTIVATION_CODES and bool(self.hidden)
 
 
 # Weights as arrays -------------------------------------------------------------------------------
@@ -120,8 +126,8 @@ class Mlp(Network):
         return logits
 
     def compiled(self) -> Weights | None:
-        """The network as it is now for compiled code, if that knows its activation function."""
-        if self.activation not in ACTIVATION_CODES or not self.hidden:
+        """The network as it is now for compiled code; None if a subclass computes otherwise."""
+        if not self._computes_as(Mlp):
             return None
         first, *deep, last = [layer for layer in self.layers if isinstance(layer, nn.Linear)]
         n_bits, n_actions = first.in_features, last.out_features
@@ -272,8 +278,10 @@ class Suits(Network):
         others = N_SUITS * width + order - N_SUITS * n_own
         return np.where(order < N_SUITS * n_own, suit * width + within, others)
 
-    def compiled(self) -> Weights:
-        """The network as it is now for compiled code."""
+    def compiled(self) -> Weights | None:
+        """The network as it is now for compiled code; None if a subclass computes otherwise."""
+        if not self._computes_as(Suits):
+            return None
         bits, n_own = self._bits.numpy(), self.own.in_features
         groups, rows = np.zeros((2, self._n_bits), np.int64)
         used = np.zeros(self._n_bits, np.bool_)

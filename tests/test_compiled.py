@@ -6,7 +6,7 @@ import torch
 
 from tests.test_aec import OPTION_SETS
 from trysim.agents.compiled import add_product, add_rows, compiled_for
-from trysim.agents.networks import NETWORKS
+from trysim.agents.networks import NETWORKS, Mlp, Suits
 from trysim.agents.policy import PolicyAgent
 from trysim.envs.batch import BatchEnv
 from trysim.envs.decisions import Decisions
@@ -70,6 +70,22 @@ def test_other_tables_change_no_bit(name):
     together = agent.logits(asked)
     for i in range(0, asked.n, 7):
         assert (agent.logits(asked.only([i])) == together[i]).all()
+
+
+@pytest.mark.parametrize("kind", [Mlp, Suits])
+def test_a_network_that_computes_otherwise_is_asked_in_torch(kind):
+    class Doubled(kind):
+        def rest(self, first):
+            return super().rest(2 * first)
+
+    asked = decisions("semerik")
+    net = Doubled(GAMES["semerik"], [32], "relu")
+    assert net.compiled() is None
+    said = PolicyAgent(GAMES["semerik"], net, "policy:x").logits(asked)
+    observations, masks = asked.observe()
+    with torch.no_grad():
+        expected = net(torch.from_numpy(observations)).numpy()
+    assert np.allclose(said[masks == 1], expected[masks == 1], atol=1e-5)
 
 
 def test_weights_are_those_of_the_moment():

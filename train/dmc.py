@@ -26,6 +26,9 @@ from trysim.train.watch import Result
 class DMCConfig(SelfPlayConfig):
     """What to train, and how."""
 
+    n_steps: int = 64
+    """Decisions at each table between two updates: long enough for a whole deal, for only what has
+    ended by then is learned from."""
     exploration: float = 0.2
     """Share of decisions that are made at random at the start."""
     final_exploration: float = 0.01
