@@ -2,25 +2,31 @@
 
 import csv
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
 
-def draw_curve(evaluations: Path, picture: Path, title: str) -> Path:
-    """Draw `evaluations.csv` (decisions, seconds, anchor, mean, low, high) as a PNG."""
+def draw_curves(trainings: Mapping[str, Path], picture: Path, title: str) -> Path:
+    """Draw trainings' `evaluations.csv` (decisions, seconds, anchor, mean, low, high) as a PNG.
+
+    The names of the trainings stand before the anchors'; one training needs none.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     curves: dict[str, list[tuple[float, ...]]] = defaultdict(list)
-    with evaluations.open(newline="") as file:
-        for row in csv.DictReader(file):
-            numbers = (row["decisions"], row["mean"], row["low"], row["high"])
-            curves[row["anchor"]].append(tuple(float(number) for number in numbers))
+    for name, evaluations in trainings.items():
+        with evaluations.open(newline="") as file:
+            for row in csv.DictReader(file):
+                numbers = (row["decisions"], row["mean"], row["low"], row["high"])
+                label = f"{name} over {row['anchor']}".strip()
+                curves[label].append(tuple(float(number) for number in numbers))
     figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
-    for anchor, points in curves.items():
+    for label, points in curves.items():
         decisions, means, lows, highs = zip(*points, strict=True)
-        (line,) = axes.plot(decisions, means, marker="o", markersize=3, label=f"over {anchor}")
+        (line,) = axes.plot(decisions, means, marker="o", markersize=3, label=label)
         axes.fill_between(decisions, lows, highs, color=line.get_color(), alpha=0.2)
     axes.axhline(0, color="grey", linewidth=0.8)
     axes.set(xlabel="learned decisions", ylabel="mean reward more than the table's", title=title)

@@ -18,7 +18,7 @@ from trysim.agents import make_agent
 from trysim.arena.duplicate import compare
 from trysim.arena.report import versions
 from trysim.envs.games import BadInput, game_named
-from trysim.train.curve import draw_curve
+from trysim.train.curve import draw_curves
 
 _HEADINGS = ["decisions", "seconds", "anchor", "mean", "low", "high"]
 
@@ -220,7 +220,7 @@ class Watch:
         config, here = self._config, self.seconds - self._before
         options = ", ".join(f"{k}={v}" for k, v in config.options_to_evaluate().items())
         title = f"{config.game} {options}".strip()
-        curve = draw_curve(self._evaluations, self._out / "learning_curve.png", title)
+        curve = draw_curves({"": self._evaluations}, self._out / "learning_curve.png", title)
         rate = (n_decisions - self._first) / max(here, 1e-9)
         return Result(self._out / "policy", curve, n_decisions, self.seconds, rate)
 
