@@ -9,7 +9,7 @@ import torch
 from trysim.agents.networks import N_SUITS, NETWORKS, Suits, suit_actions, suit_bits
 from trysim.envs.batch import BatchEnv
 from trysim.envs.games import GAMES
-from trysim.train.critics import CRITICS, SuitsCritic
+from trysim.train.critics import CRITICS, SuitsCritic, ValueBins
 
 each_game = pytest.mark.parametrize("name", GAMES)
 
@@ -104,5 +104,28 @@ def test_shapes(name, kind, hidden):
     seen, mask, hands = positions(name, 5, 3)
     first = net.first(seen)
     assert net.rest(first).shape == mask.shape
-    assert torch.equal(net(seen.float()), net.rest(first))
-    assert critic(first, hands).shape == (5,)
+    assert torch.allclose(net(seen.float()), net.rest(first), atol=1e-6)
+    assert critic(first, hands).shape == (5, 1)
+    assert CRITICS[kind](game, hidden, "tanh", 51)(first, hands).shape == (5, 51)
+
+
+def test_bins_stand_for_a_number_and_give_it_back():
+    bins = ValueBins(51)
+    numbers = torch.tensor([-5.0, -1.3, 0.0, 0.25, 3.9])
+    around = bins.around(numbers)
+    assert torch.allclose(around.sum(1), torch.ones(5))
+    assert torch.allclose(bins.values(around.log()), numbers, atol=0.02)
+    assert torch.isfinite(bins.around(torch.tensor([-99.0, 99.0]))).all()
+
+
+def test_bins_learn_the_distribution_of_what_comes():
+    """Won or lost, one of four times: the mean is right and nothing is expected between."""
+    bins, logits = ValueBins(21), torch.zeros(1, 21, requires_grad=True)
+    results = torch.tensor([-3.0, 3.0, 3.0, 3.0])
+    optimiser = torch.optim.Adam([logits], 0.1)
+    for _ in range(300):
+        optimiser.zero_grad()
+        bins.loss(logits.expand(4, -1), results).backward()
+        optimiser.step()
+    assert float(bins.values(logits)) == pytest.approx(1.5, abs=0.05)
+    assert logits.softmax(1)[0, 10] < 0.01

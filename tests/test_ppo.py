@@ -10,9 +10,11 @@ import torch
 
 from tests.test_aec import OPTION_SETS
 from trysim.agents import make_agent
+from trysim.agents.search.standing import WORTHS, standings_of
 from trysim.arena import compare
 from trysim.envs.decisions import decide, new_streams
 from trysim.envs.games import GAMES, BadInput
+from trysim.envs.rules.row import NAME_TRUMP, PHASE, PLAY
 from trysim.train import ppo, run
 from trysim.train.learning import CHECKPOINT, reward_scale
 from trysim.train.ppo import PPOConfig, estimate_advantages, train
@@ -115,6 +117,29 @@ def test_hidden_hands_are_the_others_hands():
         found = hidden.reshape(3, len(game.deck))
         cards = [{game.deck[k] for k in np.flatnonzero(bits)} for bits in found]
         assert cards == [set(hand) for hand in expected]
+
+
+@each_game
+def test_by_deal_every_deal_is_paid_what_it_is_worth(name):
+    """The same by one action after another, and by the worth of each deal's end."""
+    game, options = GAMES[name], {"horizon": "match"} if name == "semerik" else {}
+    tables, rng = SelfPlayTables(name, [options] * 12, 1, by_deal=True), np.random.default_rng(1)
+    n_ended = 0
+    for _ in range(150):
+        rows = tables.rows.copy()
+        actions = np.where(tables.mask, rng.random(tables.mask.shape), -1).argmax(1)
+        tables.step(actions)
+        for row, action, paid, done in zip(rows, actions, tables.rewards, tables.done, strict=True):
+            standing, worth = standings_of(game).of(row), np.zeros(game.n_seats)
+            game.kernels.apply(row, int(action))
+            while row[PHASE] in (PLAY, NAME_TRUMP) and len(game.legal_actions(row)) == 1:
+                game.kernels.apply(row, game.legal_actions(row)[0])
+            assert done == (row[PHASE] not in (PLAY, NAME_TRUMP))
+            if done:
+                WORTHS[name].worth(row, standing, worth)
+                n_ended += 1
+            assert paid == pytest.approx(worth)
+    assert n_ended > 50
 
 
 # Advantages -------------------------------------------------------------------------------------
@@ -225,6 +250,26 @@ def test_an_interrupted_training_ends_like_one_that_was_not(trained, tmp_path, s
     assert all(torch.equal(whole[name], again[name]) for name in whole)
     log = (tmp_path / "log" / "progress.csv").read_text().splitlines()
     assert [line.partition(",")[0] for line in log[1:]] == ["256", "512", "768", "1024"]
+
+
+def test_a_critic_of_bins_learns_and_goes_on_exactly(tmp_path):
+    config = PPOConfig(**{**TINY, "value_bins": 21})
+    train(config, tmp_path / "whole")
+    train(config, tmp_path / "parts", stop_after=512)
+    train(config, tmp_path / "parts", resume=True)
+    assert weights(tmp_path / "whole") == weights(tmp_path / "parts")
+
+
+def test_the_policy_kept_has_mean_weights():
+    take_in, mean = ppo.running_mean(100), torch.zeros(1)
+    for k in range(1000):
+        mean = take_in(mean, torch.tensor([float(k % 2)]), torch.tensor(k))
+    assert float(mean) == pytest.approx(0.5, abs=0.01)
+    assert float(ppo.running_mean(100)(torch.zeros(1), torch.ones(1), torch.tensor(0))) == 1
+    training = ppo.PPO(PPOConfig(**TINY))
+    training.iterate()
+    kept, last = training.policy().state_dict(), training.learner.actor.state_dict()
+    assert any((kept[name] != last[name]).any() for name in kept)
 
 
 # A guide ----------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from trysim.agents.networks import NETWORKS, Network
 from trysim.agents.rule_players import PLAYERS
 from trysim.envs.games import Game, game_named
 from trysim.envs.rules.jit import rule
-from trysim.train.critics import CRITICS
+from trysim.train.critics import CRITICS, ValueBins
 from trysim.train.guide import Guide, usual_difference
 from trysim.train.learning import SelfPlayConfig, Training, train_as
 from trysim.train.selfplay import SelfPlayTables
@@ -52,6 +52,8 @@ class PPOConfig(SelfPlayConfig):
     """Of the advantage estimate; there is no discount."""
     value_weight: float = 0.5
     """Weight of the critic's loss."""
+    value_bins: int = 0
+    """Bins of a critic that tells the distribution of what may come; with 0 it tells the mean."""
     averaged_updates: int = 1000
     """Updates over which weights are averaged: the policy that is kept has the mean weights."""
     guide: str = ""
@@ -77,6 +79,7 @@ class PPOConfig(SelfPlayConfig):
                 "clip_range": 0,
                 "gae_lambda": 0,
                 "value_weight": 0,
+                "value_bins": 0,
                 "guide_worlds": 1,
                 "guide_until": 0,
                 "averaged_updates": 1,
@@ -136,20 +139,28 @@ class Learner(nn.Module):
         super().__init__()
         sizes = game, config.hidden, config.activation
         self.actor = NETWORKS[config.network](*sizes)
-        self.critic = CRITICS[config.network](*sizes)
+        self.bins = ValueBins(config.value_bins) if config.value_bins else None
+        self.critic = CRITICS[config.network](*sizes, config.value_bins or 1)
         self.mean_actor = AveragedModel(self.actor, avg_fn=running_mean(config.averaged_updates))
         self.mean_actor.requires_grad_(False)
 
     def forward(
         self, seen: torch.Tensor, cards: torch.Tensor, mask: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log probabilities (N, A), very low for illegal actions, and values (N,).
-
-        A value is what the rest of the match will pay to the seat, in scaled rewards.
-        """
+        """Log probabilities (N, A), very low for illegal actions, and what the critic says."""
         first = self.actor.first(seen)
-        logits, values = self.actor.rest(first), self.critic(first, cards)
-        return logits.masked_fill(~mask, -1e9).log_softmax(1), values
+        logits, said = self.actor.rest(first), self.critic(first, cards)
+        return logits.masked_fill(~mask, -1e9).log_softmax(1), said
+
+    def values(self, said: torch.Tensor) -> torch.Tensor:
+        """What the critic means (N,): what will be paid to the seat, in scaled rewards."""
+        return self.bins.values(said) if self.bins else said.squeeze(1)
+
+    def value_loss(self, said: torch.Tensor, returns: torch.Tensor) -> torch.Tensor:
+        """How far what the critic says is from what came."""
+        if self.bins:
+            return self.bins.loss(said, returns)
+        return (self.values(said) - returns).square().mean()
 
     def policy(self) -> Network:
         """A copy of the policy alone, with its mean weights, on the CPU."""
@@ -175,10 +186,10 @@ def draw_actions(
     random: torch.Generator,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Actions drawn from the policy (N,), their log probabilities, and values."""
-    logs, values = learner(seen, cards, mask)
+    logs, said = learner(seen, cards, mask)
     noise = torch.empty_like(logs).exponential_(generator=random).clamp_min_(1e-30)
     actions = (logs - noise.log_()).argmax(1)
-    return actions, logs.gather(1, actions[:, None]).squeeze(1), values
+    return actions, logs.gather(1, actions[:, None]).squeeze(1), learner.values(said)
 
 
 @dataclass
@@ -372,8 +383,8 @@ class PPO(Training):
         self, lessons: "Lessons", is_guided: bool
     ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """What to make small, and figures that tell how it goes."""
-        logs, values = self.learner(lessons.seen, lessons.cards, lessons.mask)
-        value_loss = (values - lessons.returns).square().mean()
+        logs, said = self.learner(lessons.seen, lessons.cards, lessons.mask)
+        value_loss = self.learner.value_loss(said, lessons.returns)
         entropy = -(logs.exp() * logs).sum(1)
         log_ratio = logs.gather(1, lessons.action[:, None]).squeeze(1) - lessons.before
         ratio = log_ratio.exp()
