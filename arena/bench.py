@@ -10,6 +10,7 @@ for `copy`) on one core; deals, and the choice of a random legal action, are inc
 - `aec-raw`, `aec`: PettingZoo's `last()` and `step()` on `raw_env()`; its `agent_iter` on `env()`.
   The same two loops play PettingZoo's tic-tac-toe: `peer:pettingzoo-tictactoe-raw`, and without raw
 - `single`: `gymnasium.make`, one learner against random players
+- `policy`, `policy-one`: the policy in the box decides at 1 024 tables at once, and at one
 - `ppo-train-256`, `ppo-train-128`: self-play PPO, networks with two layers of so many; on all cores
 - `sb3-train`: training with stable-baselines3, once
 - `peer:openspiel-hearts`: OpenSpiel's compiled hearts (no passing) with its random bots
@@ -33,9 +34,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from trysim.agents import make_agent
 from trysim.arena.report import LIBRARIES, checked_file, new_file, progress, versions
 from trysim.arena.thinking import measure_thinking, thinking_table
 from trysim.envs.batch import BatchEnv
+from trysim.envs.decisions import Decisions
 from trysim.envs.engine import MASK_WORDS
 from trysim.envs.games import GAMES, Game
 from trysim.envs.rules.jit import Row
@@ -271,6 +274,28 @@ def _single(game: Game) -> Work:
     return work
 
 
+def _policy(game: Game, n_tables: int = N_TABLES) -> Work:
+    """The policy in the box, at tables in the middle of their deals."""
+    agent = make_agent(f"policy:{game.name}", game)
+    batch, rng = BatchEnv(game.name, N_TABLES), np.random.default_rng(0)
+    batch.reset(seed=0)
+    for _ in range(len(game.deck) // 2):
+        batch.step(np.where(batch.mask, rng.random(batch.mask.shape), -1).argmax(1))
+    views, legal = np.empty_like(batch.rows), np.empty(N_TABLES, np.int64)
+    game.kernels.view_tables(batch.rows, np.arange(N_TABLES), views, legal)
+    asked = Decisions(game, views[:n_tables], legal[:n_tables], legal[:n_tables])
+
+    def work() -> int:
+        agent.act(asked)
+        return n_tables
+
+    return work
+
+
+def _policy_one(game: Game) -> Work:
+    return _policy(game, 1)
+
+
 def _hearts() -> Work:
     import pyspiel
 
@@ -293,6 +318,8 @@ _MAKERS = {
     "aec-raw": _aec_raw,
     "aec": _aec,
     "single": _single,
+    "policy": _policy,
+    "policy-one": _policy_one,
 }
 
 
