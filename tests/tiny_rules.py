@@ -128,6 +128,16 @@ def returns(state, out):
 
 
 @rule
+def worth(state, standing, out):
+    """What a deal is worth: a match is one deal."""
+    returns(state, out)
+
+
+def is_needed(state):
+    return False
+
+
+@rule
 def observe(state, seat, packed):
     put(packed, O_HAND, N_CARDS, state[HANDS + seat])
     put(packed, O_PLAYED, N_CARDS, state[PLAYED + seat])
