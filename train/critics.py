@@ -68,8 +68,8 @@ class MlpCritic(Critic):
         super().__init__(game, hidden, activation)
         self.cards = linear((game.n_seats - 1) * len(game.deck), hidden[0], bias=False)
         layers: list[nn.Module] = [ACTIVATIONS[activation]()]
-        for n_in, n_out in itertools.pairwise(hidden):
-            layers += [linear(n_in, n_out), ACTIVATIONS[activation]()]
+        for pair in itertools.pairwise(hidden):
+            layers += [linear(*pair), ACTIVATIONS[activation]()]
         self.rest = nn.Sequential(*layers, linear(hidden[-1], n_out, 1.0))
 
     def forward(self, first: torch.Tensor, cards: torch.Tensor) -> torch.Tensor:
