@@ -18,6 +18,7 @@ import torch
 
 from trysim.agents.compiled import compiled_for
 from trysim.agents.networks import ACTIVATIONS, NETWORKS, Network
+from trysim.agents.thoughts import PROBABILITY, Evaluation
 from trysim.envs.decisions import Decisions
 from trysim.envs.engine import uniforms
 from trysim.envs.games import BadInput, Game
@@ -64,8 +65,7 @@ class PolicyAgent:
         logits = self.logits(decisions)
         if not self._sample:
             return logits.argmax(1)
-        likely = np.exp(logits.astype(np.float64) - logits.max(1, keepdims=True))
-        passed = (likely / likely.sum(1, keepdims=True)).cumsum(1)
+        passed = probabilities(logits).cumsum(1)
         drawn = np.empty(decisions.n)
         uniforms(decisions.random, drawn)
         chosen = (passed <= drawn[:, None]).sum(1)
@@ -74,6 +74,10 @@ class PolicyAgent:
             is_legal.shape[1] - 1 - is_legal[:, ::-1].argmax(1)
         )  # rounding may pass the end
         return np.minimum(chosen, last_legal)
+
+    def evaluate(self, decision: Decisions) -> Evaluation:
+        """How likely a sample of the policy takes each of one decision's actions."""
+        return PROBABILITY, probabilities(self.logits(decision))[0]
 
     def logits(self, decisions: Decisions) -> Floats:
         """What the network says of every action (N, actions); -inf for illegal ones.
@@ -99,6 +103,13 @@ class PolicyAgent:
         missing = max(0, _FEWEST_ROWS - n)
         logits: torch.Tensor = self._net(torch.nn.functional.pad(observations, (0, 0, 0, missing)))
         return logits[:n]
+
+
+def probabilities(logits: Floats) -> npt.NDArray[np.float64]:
+    """What logits (N, actions) mean."""
+    likely = np.exp(logits.astype(np.float64) - logits.max(1, keepdims=True))
+    means: npt.NDArray[np.float64] = likely / likely.sum(1, keepdims=True)
+    return means
 
 
 def save_policy(

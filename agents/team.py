@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from trysim.agents.thoughts import Evaluation, evaluate
 from trysim.envs.decisions import Agent, Decisions, sees_all_hands
 from trysim.envs.games import BadInput, Game
 from trysim.envs.rules.row import SEAT
@@ -33,6 +34,11 @@ class Team:
             if mine.any():
                 actions[mine] = agent.act(decisions.only(mine))
         return actions
+
+    def evaluate(self, decision: Decisions) -> Evaluation:
+        """What the agent in the seat to act says of one decision."""
+        agent = self._agents[int(decision.views[0, SEAT]) >= N_PAIRS]
+        return evaluate(agent, decision)
 
 
 def make_team(game: Game, spec: str, make_agent: Callable[[str, Game], Agent]) -> Team:

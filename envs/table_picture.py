@@ -106,7 +106,7 @@ _PLACES: dict[int, tuple[Place, ...]] = {
 
 def _places(table: TableView) -> list[Place]:
     """The place of each seat: the one that looks on at the bottom, the others clockwise."""
-    n, first = len(table.seats), table.seat or 0
+    n, first = len(table.seats), max(table.seat or 0, 0)
     return [_PLACES[n][(seat - first) % n] for seat in range(n)]
 
 

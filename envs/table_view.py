@@ -1,7 +1,8 @@
 """`view`: all there is to draw of a table, for everybody's eyes or for one seat's.
 
 Only this module reads rows; text and pictures are made of the `TableView` alone. Its texts, the
-title apart, are plain ASCII but for the suits ♣ ♦ ♥ ♠ and the middle dot.
+title apart, are English and plain ASCII but for the suits ♣ ♦ ♥ ♠ and the middle dot; those of the
+kind `Text` can be said in other languages.
 """
 
 from collections.abc import Sequence
@@ -23,20 +24,21 @@ from trysim.envs.rules.row import (
     STRIKE,
     named,
 )
+from trysim.envs.texts import Player, Text
 
 SUIT_SIGNS = dict(zip(SUITS, "♣♦♥♠", strict=True))
 TITLES = {"sim_lystiv": "Сім листів", "semnadtsat": "Семнадцать", "semerik": "Семерик"}
 PHASES = {
-    PENALTY_DECK: "penalty",
-    DEAL: "deal",
-    PLAY: "play",
-    OVER: "over",
-    NAME_TRUMP: "name trumps",
-    CUT: "cut",
-    STRIKE: "strike",
+    PENALTY_DECK: Text("penalty"),
+    DEAL: Text("deal"),
+    PLAY: Text("play"),
+    OVER: Text("over"),
+    NAME_TRUMP: Text("name trumps"),
+    CUT: Text("cut"),
+    STRIKE: Text("strike"),
 }
-NOT_BEGUN = "not begun"
-STRUCK_TEXTS = ("struck", "an extra blow", "extra cards")
+NOT_BEGUN = Text("not begun")
+STRUCK_TEXTS = (Text("struck"), Text("an extra blow"), Text("extra cards"))
 
 Words = dict[str, Any]  # a row's words by name: whole numbers, or lists of them
 
@@ -57,9 +59,9 @@ class SeatView:
     place: int | None
     loser: bool
     tricks: int  # in this deal
-    declarations: tuple[str, ...]  # "baba ♥ +6"
+    declarations: tuple[Text, ...]  # "baba ♥ +6"
     shown: tuple[str, ...]  # cards in the hand that everybody knows
-    notes: tuple[str, ...]  # "named ♠", "out, place 1"
+    notes: tuple[Text, ...]  # "named ♠", "out, place 1"
     reward: float | None  # when the match is over
 
 
@@ -77,11 +79,11 @@ class ScoreTable:
     """Numbers by player or pair: `rows` are names with one number for each of `columns`."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[int, ...]], ...]
+    rows: tuple[tuple[Text, tuple[int, ...]], ...]
 
     def row(self, name: str) -> tuple[int, ...]:
         """The numbers of that name; KeyError if there are none."""
-        return dict(self.rows)[name]
+        return dict[str, tuple[int, ...]](self.rows)[name]
 
 
 @dataclass(frozen=True)
@@ -101,9 +103,9 @@ class TableView:
     game: str
     title: str
     deal: int  # from 1; 0 before the match
-    phase: str  # one of PHASES, or NOT_BEGUN
+    phase: Text  # one of PHASES, or NOT_BEGUN
     seats: tuple[SeatView, ...]
-    seat: int | None  # through whose eyes, None for everybody's
+    seat: int | None  # through whose eyes; None: all hands are seen, NOBODY: none
     turn: int | None
     trick_number: int  # of the current trick, from 1
     hand_size: int
@@ -113,10 +115,10 @@ class TableView:
     trump: str | None  # suit letter, None while or if there are none
     trump_card: str | None  # the card turned up
     score: ScoreTable
-    standing: tuple[str, ...]  # the match in words
+    standing: tuple[Text, ...]  # the match in words
     penalty: PenaltyView | None
     legal: tuple[str, ...]  # actions of the seat to act, if they may be known
-    result: str  # how the match ended, "" before
+    result: Text  # how the match ended, "" before
     over: bool
 
     @property
@@ -131,7 +133,10 @@ class TableView:
 
 
 def view(game: Game, row: Row, seat: int | None = None) -> TableView:
-    """What is to be drawn of a table; `seat` hides what that seat cannot see."""
+    """What is to be drawn of a table; `seat` hides what that seat cannot see.
+
+    With `NOBODY` only what everybody knows is left.
+    """
     words: Words = {name: value.tolist() for name, value in _named_words(game, row)}
     begun = words["deals"] > 0
     over = begun and words["phase"] == OVER
@@ -155,7 +160,7 @@ def view(game: Game, row: Row, seat: int | None = None) -> TableView:
         standing=_standing(game, row, words) if begun else (),
         penalty=_penalty(game, words) if begun else None,
         legal=_legal(game, row, words, seat),
-        result=_result(game, row, words) if over else "",
+        result=_result(game, row, words) if over else Text(""),
         over=over,
     )
 
@@ -165,17 +170,39 @@ def card_text(card: str) -> str:
     return card[0] + SUIT_SIGNS[card[1]]
 
 
-def action_label(action: str) -> str:
+def action_label(action: str) -> Text:
     """An action's text for people: `declare baba ♥`, `T♠`."""
     if len(action) == 2:
-        return card_text(action)
-    *words, last = action.replace("_", " ").split(":")
-    return " ".join([*words, SUIT_SIGNS.get(last, last) if "three" not in words else last])
+        return Text("{card}", card=card_text(action))
+    kind, _, rest = action.partition(":")
+    if kind == "trump":
+        return Text("trump {suit}", suit=SUIT_SIGNS[rest])
+    if kind == "cut":
+        return Text("cut {depth}", depth=rest)
+    if kind == "declare":
+        return Text("declare {what}", what=_combination_name(*rest.split(":")))
+    return _STRIKES[kind]
+
+
+_STRIKES = {
+    "strike": Text("strike"),
+    "extra_blow": Text("extra blow"),
+    "extra_cards": Text("extra cards"),
+}
+
+
+def _combination_name(kind: str, of: str) -> Text:
+    """A combination of Семерик: `baba:H`, `three:7`."""
+    return (
+        Text("baba {suit}", suit=SUIT_SIGNS[of])
+        if kind == "baba"
+        else Text("three {rank}", rank=of)
+    )
 
 
 def player_name(seat: int) -> str:
     """The agent's name of a seat."""
-    return f"player_{seat}"
+    return f"{Player(seat)}"
 
 
 def _named_words(game: Game, row: Row) -> list[tuple[str, Any]]:
@@ -235,29 +262,33 @@ def _place(words: Words, who: int) -> int | None:
     return exits.index(who) + 1 if who in exits else None
 
 
-def _declarations(game: Game, row: Row, words: Words, who: int) -> tuple[str, ...]:
+def _declarations(game: Game, row: Row, words: Words, who: int) -> tuple[Text, ...]:
     if game.name != "semerik":
         return ()
     dealt = words["hands"][who] | words["played"][who]
     return tuple(
-        f"{_declaration_name(kind)} +{int(semerik.combination_points(row, dealt, kind))}"
+        Text(
+            "{what} +{points}",
+            what=_declaration_name(kind),
+            points=int(semerik.combination_points(row, dealt, kind)),
+        )
         for kind in _members(words["declared"][who])
     )
 
 
-def _declaration_name(kind: int) -> str:
+def _declaration_name(kind: int) -> Text:
     if kind < semerik.N_SUITS:
-        return f"baba {SUIT_SIGNS[SUITS[kind]]}"
-    return f"three {semerik.RANKS[kind - semerik.N_SUITS]}"
+        return _combination_name("baba", SUITS[kind])
+    return _combination_name("three", semerik.RANKS[kind - semerik.N_SUITS])
 
 
-def _notes(game: Game, words: Words, who: int) -> tuple[str, ...]:
+def _notes(game: Game, words: Words, who: int) -> tuple[Text, ...]:
     notes = []
     if game.name == "semnadtsat" and words["namer"] == who and words["trump"] != NOBODY:
-        notes.append(f"named {SUIT_SIGNS[SUITS[words['trump']]]}")
+        notes.append(Text("named {suit}", suit=SUIT_SIGNS[SUITS[words["trump"]]]))
     place = _place(words, who)
     if place is not None:
-        notes.append(f"place {place}")
+        notes.append(Text("place {place}", place=place))
     if "struck" in words and words["struck"][who]:
         notes.append(STRUCK_TEXTS[words["struck"][who] - 1])
     return tuple(notes)
@@ -324,7 +355,7 @@ def _score(game: Game, row: Row, words: Words) -> ScoreTable:
     rows += _score_sim_lystiv(words) if game.name == "sim_lystiv" else _score_semnadtsat(words)
     return ScoreTable(
         tuple(player_name(seat) for seat in range(n)),
-        tuple((name, tuple(numbers[:n])) for name, numbers in rows),
+        tuple((Text(name), tuple(numbers[:n])) for name, numbers in rows),
     )
 
 
@@ -353,7 +384,7 @@ def _score_of_pairs(words: Words) -> ScoreTable:
     if _deals_done(words):
         rows.append(("last deal", words["score"]))
     rows += [("game", words["totals"]), ("booked", words["booked"])]
-    return ScoreTable(("0+2", "1+3"), tuple((name, tuple(numbers)) for name, numbers in rows))
+    return ScoreTable(("0+2", "1+3"), tuple((Text(name), tuple(numbers)) for name, numbers in rows))
 
 
 def _deals_done(words: Words) -> int:
@@ -361,45 +392,71 @@ def _deals_done(words: Words) -> int:
 
 
 # The match in words -----------------------------------------------------------------------------
-def _standing(game: Game, row: Row, words: Words) -> tuple[str, ...]:
+def _standing(game: Game, row: Row, words: Words) -> tuple[Text, ...]:
     options = game.options_of(row)
     if game.name == "sim_lystiv":
         return _standing_sim_lystiv(words)
     if game.name == "semnadtsat":
-        hard = ["17 is the best"] if options["scoring"] == "seventeen" else []
-        return (f"deal {words['deals']} of {options['num_deals']}", *hard)
+        hard = [Text("17 is the best")] if options["scoring"] == "seventeen" else []
+        return (
+            Text("deal {number} of {all}", number=words["deals"], all=options["num_deals"]),
+            *hard,
+        )
     return _standing_semerik(options, words)
 
 
-def _standing_sim_lystiv(words: Words) -> tuple[str, ...]:
-    exits = [player_name(seat) for seat in words["exits"][: words["n_exits"]]]
-    lines = [f"{place}. {name}" for place, name in enumerate(exits, start=1)]
+def _standing_sim_lystiv(words: Words) -> tuple[Text, ...]:
+    exits = [Player(seat) for seat in words["exits"][: words["n_exits"]]]
+    lines = [
+        Text("{place}. {player}", place=place, player=player)
+        for place, player in enumerate(exits, start=1)
+    ]
     loser = _loser(words)
-    return (*lines, f"loser: {player_name(loser)}") if loser != NOBODY else tuple(lines)
-
-
-def _standing_semerik(options: dict[str, Any], words: Words) -> tuple[str, ...]:
-    if options["horizon"] == "deal":
-        return ("one deal",)
-    games = 1 if options["horizon"] == "game" else options["games"]
-    number = min(words["games_done"] + 1, games)
-    lines = [f"game {number} of {games} · to {options['target']}"]
-    if _deals_done(words):
-        us, them = words["score_totals"]
-        lines.append(f"after the last deal {us} : {them}")
+    if loser != NOBODY:
+        lines.append(Text("loser: {player}", player=Player(loser)))
     return tuple(lines)
 
 
-def _result(game: Game, row: Row, words: Words) -> str:
+def _standing_semerik(options: dict[str, Any], words: Words) -> tuple[Text, ...]:
+    if options["horizon"] == "deal":
+        return (Text("one deal"),)
+    games = 1 if options["horizon"] == "game" else options["games"]
+    number = min(words["games_done"] + 1, games)
+    lines = [
+        Text(
+            "game {number} of {all} · to {target}",
+            number=number,
+            all=games,
+            target=options["target"],
+        )
+    ]
+    if _deals_done(words):
+        us, them = words["score_totals"]
+        lines.append(Text("after the last deal {us} : {them}", us=us, them=them))
+    return tuple(lines)
+
+
+def _result(game: Game, row: Row, words: Words) -> Text:
     if game.name == "sim_lystiv":
         loser = _loser(words)
-        return "nobody loses" if loser == NOBODY else f"{player_name(loser)} loses"
+        if loser == NOBODY:
+            return Text("nobody loses")
+        return Text("{player} loses", player=Player(loser))
     if game.name == "semnadtsat":
         totals = words["totals"][: game.n_players_of(row)]
-        winners = [player_name(seat) for seat, p in enumerate(totals) if p == max(totals)]
-        return f"{' and '.join(winners)} {'win' if len(winners) > 1 else 'wins'}"
+        winners = [Player(seat) for seat, p in enumerate(totals) if p == max(totals)]
+        template = "{players} win" if len(winners) > 1 else "{players} wins"
+        return Text(template, players=_all_of(winners))
     by_deal = game.options_of(row)["horizon"] == "deal"
     us, them = words["score"] if by_deal else words["booked"]
     if us == them:
-        return f"equal, {us} : {them}"
-    return f"pair {'0+2' if us > them else '1+3'} wins {max(us, them)} : {min(us, them)}"
+        return Text("equal, {us} : {them}", us=us, them=them)
+    pair = "0+2" if us > them else "1+3"
+    return Text("pair {pair} wins {us} : {them}", pair=pair, us=max(us, them), them=min(us, them))
+
+
+def _all_of(players: Sequence[Player]) -> Text:
+    """The players' names, with "and" between them."""
+    if len(players) == 1:
+        return Text("{player}", player=players[0])
+    return Text("{player} and {others}", player=players[0], others=_all_of(players[1:]))

@@ -14,7 +14,9 @@ from trysim.agents.search import ismcts, oracle, pimc
 from trysim.agents.search.played_out import PlayedOutBy
 from trysim.agents.search.solver import MAX_TRICKS, SOLVERS, new_workspace
 from trysim.agents.search.standing import WORTHS, standings_of
+from trysim.agents.thoughts import VISITS, WORTH, Evaluation
 from trysim.envs.decisions import Agent, Decisions
+from trysim.envs.engine import next_word
 from trysim.envs.games import BadInput, Game
 from trysim.envs.rules.jit import Row, compile_once, specialise
 from trysim.envs.rules.row import SEAT
@@ -27,7 +29,7 @@ class SearchAgent:
     """Looks ahead from every decision, in `n` worlds or iterations or for `ms` milliseconds.
 
     `n_searched` and `n_looked_at` count the decisions that were searched, and the worlds or
-    iterations of all of them.
+    iterations of all of them. `tells` is the kind of numbers that the search gives actions.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class SearchAgent:
         game: Game,
         kernels: Any,
         n: int,
+        tells: str,
         ms: float | None = None,
         silence: bool = False,
         endgame: int = 0,
@@ -44,6 +47,7 @@ class SearchAgent:
         self.spec, self.sees_all_hands = spec, sees_all_hands
         self.n_searched = self.n_looked_at = 0
         self._kernels, self._n, self._ms, self._silence = kernels, n, ms, silence
+        self._tells = tells
         self._endgame, self._work = endgame, new_workspace(game)
         self._standings = standings_of(game)
         game.compile()  # first, so that it tells of itself
@@ -58,6 +62,28 @@ class SearchAgent:
         for i in range(decisions.n):
             actions[i] = self._choose_in_time(decisions.only([i]), standings, which[[i]])[0]
         return actions
+
+    def evaluate(self, decision: Decisions) -> Evaluation:
+        """What the search says of one decision's actions, and the kind of these numbers.
+
+        Of no kind where there is nothing to search.
+        """
+        scores = np.zeros(decision.game.n_actions)
+        view = decision.views[0]
+        if not self._kernels.is_searched(view, decision.legal[0]):
+            return "", scores
+        standings, which = self._standings.of_all(decision.views)
+        self._kernels.look_ahead(
+            view,
+            self._n,
+            self._silence,
+            int(next_word(decision.random[0])),
+            standings[which[0]],
+            self._endgame,
+            self._work,
+            scores,
+        )
+        return self._tells, scores / self._n
 
     def _choose_in_time(
         self, decision: Decisions, standings: npt.NDArray[np.float64], which: Row
@@ -210,7 +236,7 @@ def make_pimc(
     else:
         kernels = PlayedOutBy(game, make_agent(it.rollout, game))
     spec = spec_of("pimc", it, "worlds")
-    return SearchAgent(spec, game, kernels, it.worlds, it.ms, it.silence, it.endgame)
+    return SearchAgent(spec, game, kernels, it.worlds, WORTH, it.ms, it.silence, it.endgame)
 
 
 def pimc_kernels(game: Game, rollout: str) -> SimpleNamespace:
@@ -225,7 +251,7 @@ def make_ismcts(game: Game, given: Mapping[str, str]) -> SearchAgent:
     it = read_settings("ismcts", given, IsmctsSettings)
     kernels = _kernels(ismcts, game, it.rollout, SAMPLERS[game.name])
     spec = spec_of("ismcts", it, "iterations")
-    return SearchAgent(spec, game, kernels, it.iterations, it.ms, it.silence)
+    return SearchAgent(spec, game, kernels, it.iterations, VISITS, it.ms, it.silence)
 
 
 def make_oracle(game: Game, given: Mapping[str, str]) -> SearchAgent:
@@ -234,7 +260,7 @@ def make_oracle(game: Game, given: Mapping[str, str]) -> SearchAgent:
     truth = SimpleNamespace(**{name: getattr(oracle, name) for name in _OF_A_SAMPLER})
     kernels = _kernels(ismcts, game, it.rollout, truth)
     spec = spec_of("oracle", it, "iterations")
-    return SearchAgent(spec, game, kernels, it.iterations, it.ms, sees_all_hands=True)
+    return SearchAgent(spec, game, kernels, it.iterations, VISITS, it.ms, sees_all_hands=True)
 
 
 _OF_A_SAMPLER = ("NAME", "plan_worlds", "weigh", "draw_world")

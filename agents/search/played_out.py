@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from trysim.agents.search import worth_semerik
 from trysim.agents.search.choosing import best_action, is_searched
-from trysim.agents.search.solver import SOLVERS, Workspace
-from trysim.agents.search.standing import WORTHS
+from trysim.agents.search.solver import SOLVERS, Workspace, new_workspace
+from trysim.agents.search.standing import WORTHS, standings_of
+from trysim.agents.thoughts import WORTH, Evaluation
 from trysim.envs.decisions import Agent, Decisions, decide
+from trysim.envs.engine import next_word
 from trysim.envs.games import Game
 from trysim.envs.rules import semerik
 from trysim.envs.rules.jit import Row, specialise
@@ -40,7 +42,7 @@ def add_worths_of(rows: Row, actions: Row, me: int, standing: Floats, scores: Fl
 
 
 class PlayedOutBy:
-    """Stands for compiled kernels of `pimc`: the same `choose_all`, played out by an agent."""
+    """Stands for compiled kernels of `pimc`: the same functions, played out by an agent."""
 
     def __init__(self, game: Game, agent: Agent) -> None:
         self.NAME = f"{game.name}_agent"
@@ -63,18 +65,38 @@ class PlayedOutBy:
     ) -> int:
         """Write an action for each decision (N,) from `n` worlds; how many were searched."""
         out[:] = self._agent.act(Decisions(self._game, views, legal, words))
-        searched = [i for i in range(len(legal)) if self._kernels.is_searched(views[i], legal[i])]
+        searched = [i for i in range(len(legal)) if self.is_searched(views[i], legal[i])]
         for i in searched:
-            view, word = views[i], int(words[i])
-            worlds = np.empty((n, view.size), np.int64)
-            SAMPLERS[self._game.name].draw_worlds(view, int(view[SEAT]), silence, word, worlds)
-            standing, n_left = standings[which[i]], len(self._game.hands(view)[view[SEAT]])
-            if view[PHASE] == PLAY and n_left <= endgame:
-                scores = self._solved(worlds, standing, work)
-            else:
-                scores = self._played_out(worlds, int(view[SEAT]), word, standing)
+            scores = np.zeros(self._game.n_actions)
+            standing = standings[which[i]]
+            word = int(next_word(words[i]))
+            self.look_ahead(views[i], n, silence, word, standing, endgame, work, scores)
             out[i] = self._kernels.best_action(legal[i], scores, out[i])
         return len(searched)
+
+    def is_searched(self, view: Row, legal: int) -> bool:
+        """Whether there is something to search: a choice of a card, a declaration or trumps."""
+        return bool(self._kernels.is_searched(view, legal))
+
+    def look_ahead(
+        self,
+        view: Row,
+        n: int,
+        silence: bool,
+        word: int,
+        standing: Floats,
+        endgame: int,
+        work: Workspace,
+        scores: Floats,
+    ) -> None:
+        """Add to every legal action's score (actions,) what it is worth in `n` worlds."""
+        worlds = np.empty((n, view.size), np.int64)
+        SAMPLERS[self._game.name].draw_worlds(view, int(view[SEAT]), silence, word, worlds)
+        n_left = len(self._game.hands(view)[view[SEAT]])
+        if view[PHASE] == PLAY and n_left <= endgame:
+            scores += self._solved(worlds, standing, work)
+        else:
+            scores += self._played_out(worlds, int(view[SEAT]), word, standing)
 
     def _solved(self, worlds: Row, standing: Floats, work: Workspace) -> Floats:
         """What every action is worth in all worlds together under best play (actions,)."""
@@ -108,3 +130,19 @@ class PlayedOutBy:
             nobody_else = np.zeros(running.size, np.int64)
             actions = decide(self._game, rows, running, [self._agent], nobody_else, streams)
             self._kernels.apply_all(rows, running, actions)
+
+
+def worths_if(agent: Agent, decision: Decisions, n_worlds: int) -> Evaluation:
+    """What actions are worth if the agent itself sits in every seat from there on.
+
+    The mean reward of a deal over so many worlds that agree with what the seat knows; an
+    `Evaluation` of no kind where no deal answers for the decision (cuts and blows).
+    """
+    kernels, scores = PlayedOutBy(decision.game, agent), np.zeros(decision.game.n_actions)
+    view = decision.views[0]
+    if not kernels.is_searched(view, int(decision.legal[0])):
+        return "", scores
+    standings, which = standings_of(decision.game).of_all(decision.views)
+    word, work = int(decision.random[0]), new_workspace(decision.game)
+    kernels.look_ahead(view, n_worlds, False, word, standings[which[0]], 0, work, scores)
+    return WORTH, scores / n_worlds

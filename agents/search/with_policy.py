@@ -16,6 +16,7 @@ from trysim.agents.policy import PolicyAgent, load_policy
 from trysim.agents.search.agents import SearchAgent, pimc_kernels, read_settings, spec_of
 from trysim.agents.search.solver import new_workspace
 from trysim.agents.search.standing import standings_of
+from trysim.agents.thoughts import WORTH, Evaluation
 from trysim.envs.batch import BatchEnv
 from trysim.envs.decisions import Decisions
 from trysim.envs.engine import next_word
@@ -60,17 +61,30 @@ class PolicySearch:
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """A legal action for each decision (N,)."""
         logits = self._policy.logits(decisions).astype(np.float64)
-        actions = logits.argmax(1)
         standings, which = self._standings.of_all(decisions.views)
         for i in range(decisions.n):
-            view, legal = decisions.views[i], np.flatnonzero(np.isfinite(logits[i]))
-            if not self._kernels.is_searched(view, decisions.legal[i]):
-                continue
-            word = int(next_word(decisions.random[i]))
-            worths = self._worths(view, self._n, word, standings[which[i]])[legal]
-            thought = logits[i, legal] * self._unit(view) * self._weight
-            actions[i] = legal[(worths + thought).argmax()]
-        return actions
+            if self._kernels.is_searched(decisions.views[i], decisions.legal[i]):
+                word, standing = int(next_word(decisions.random[i])), standings[which[i]]
+                logits[i] = self._together(decisions.views[i], logits[i], word, standing)
+        return logits.argmax(1)
+
+    def evaluate(self, decision: Decisions) -> Evaluation:
+        """What one decision's actions are worth, all told; the policy's part counts from its mean.
+
+        Of no kind where there is nothing to search.
+        """
+        view, logits = decision.views[0], self._policy.logits(decision)[0].astype(np.float64)
+        if not self._kernels.is_searched(view, decision.legal[0]):
+            return "", logits
+        standings, which = self._standings.of_all(decision.views)
+        word = int(next_word(decision.random[0]))
+        return WORTH, self._together(view, logits, word, standings[which[0]])
+
+    def _together(self, view: Row, logits: Floats, word: int, standing: Floats) -> Floats:
+        """Worths in worlds and what the policy says (actions,); -inf for illegal actions."""
+        worths = self._worths(view, self._n, word, standing)
+        thought = logits - logits[np.isfinite(logits)].mean()
+        return worths + thought * self._unit(view) * self._weight
 
     def _worths(self, view: Row, n: int, word: int, standing: Floats) -> Floats:
         """What actions are worth in `n` worlds on average (actions,)."""
@@ -121,5 +135,5 @@ def make_search(game: Game, given: Mapping[str, str]) -> PolicySearch:
     settings = replace(it, policy=policy.spec.partition(":")[2])
     spec = spec_of("search", settings, "policy")
     kernels = pimc_kernels(game, it.rollout)
-    SearchAgent(spec, game, kernels, it.worlds)  # compiles them, and says so
+    SearchAgent(spec, game, kernels, it.worlds, WORTH)  # compiles them, and says so
     return PolicySearch(spec, game, policy, kernels, it.worlds, it.weight, it.endgame)
