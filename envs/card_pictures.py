@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFont
 
+from trysim.envs.card_shapes import OUTLINES, Ellipse
 from trysim.envs.table_view import SUIT_SIGNS
 
 Colour = tuple[int, int, int]
@@ -43,7 +44,13 @@ def suit_shape(suit: str, size: int) -> Picture:
     """A suit (C D H S) as a mask, `size` pixels high and wide."""
     big = max(size, 1) * _FINE
     mask = Image.new("L", (big, big))
-    _SHAPES[suit](ImageDraw.Draw(mask), big)
+    draw = ImageDraw.Draw(mask)
+    for shape in OUTLINES[suit]:
+        if isinstance(shape, Ellipse):
+            x, y, radius = shape
+            draw.ellipse([big * v for v in (x - radius, y - radius, x + radius, y + radius)], 255)
+        else:
+            draw.polygon([(big * x, big * y) for x, y in shape], 255)
     return mask.resize((max(size, 1), max(size, 1)), Image.Resampling.BOX)
 
 
@@ -52,47 +59,6 @@ def suit_colour(suit: str, on_dark: bool = False) -> Colour:
     if suit in "DH":
         return _PALE_RED if on_dark else RED
     return _PALE if on_dark else BLACK
-
-
-def _heart_points(size: float, top: float, height: float, flip: bool) -> list[tuple[float, float]]:
-    """A heart's outline, or a spade's leaf where `flip`."""
-    points = []
-    for k in range(120):
-        t = 2 * math.pi * k / 120
-        x = 16 * math.sin(t) ** 3
-        y = 13 * math.cos(t) - 5 * math.cos(2 * t) - 2 * math.cos(3 * t) - math.cos(4 * t)
-        down = (12 - y) / 29  # 0 at the top of the heart, 1 at its point
-        points.append((size * (0.5 + x / 36), size * (top + height * (1 - down if flip else down))))
-    return points
-
-
-def _heart(draw: ImageDraw.ImageDraw, size: int) -> None:
-    draw.polygon(_heart_points(size, 0.06, 0.9, flip=False), fill=255)
-
-
-def _diamond(draw: ImageDraw.ImageDraw, size: int) -> None:
-    corners = ((0.5, 0.02), (0.86, 0.5), (0.5, 0.98), (0.14, 0.5))
-    draw.polygon([(size * x, size * y) for x, y in corners], fill=255)
-
-
-def _spade(draw: ImageDraw.ImageDraw, size: int) -> None:
-    draw.polygon(_heart_points(size, 0.03, 0.78, flip=True), fill=255)
-    _stem(draw, size)
-
-
-def _club(draw: ImageDraw.ImageDraw, size: int) -> None:
-    for x, y in ((0.5, 0.25), (0.27, 0.57), (0.73, 0.57)):
-        draw.ellipse([size * v for v in (x - 0.22, y - 0.22, x + 0.22, y + 0.22)], fill=255)
-    draw.ellipse([size * v for v in (0.38, 0.38, 0.62, 0.62)], fill=255)
-    _stem(draw, size)
-
-
-def _stem(draw: ImageDraw.ImageDraw, size: int) -> None:
-    points = ((0.47, 0.5), (0.53, 0.5), (0.56, 0.8), (0.68, 0.97), (0.32, 0.97), (0.44, 0.8))
-    draw.polygon([(size * x, size * y) for x, y in points], fill=255)
-
-
-_SHAPES = {"C": _club, "D": _diamond, "H": _heart, "S": _spade}
 
 
 # Texts ------------------------------------------------------------------------------------------

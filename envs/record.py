@@ -165,6 +165,16 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, dict[str, Any] | RecordE
         raise BadInput(f"cannot read {path}: {error.strerror}") from None
 
 
+def read_text(content: bytes) -> Iterator[dict[str, Any]]:
+    """The records of a file's content; RecordError, naming the line, for one that is broken."""
+    for number, line in enumerate(content.splitlines(), 1):
+        if line.strip():
+            record = _parse(line)
+            if isinstance(record, RecordError):
+                raise RecordError(f"line {number}: {record}")
+            yield record
+
+
 def _parse(line: bytes) -> dict[str, Any] | RecordError:
     try:
         record = json.loads(line.decode("utf-8"))
@@ -200,6 +210,19 @@ def open_record(record: Mapping[str, Any], position: int = 0) -> tuple[Game, Row
     game.kernels.begin(row)
     replay_onto(game, row, record, position)
     return game, row
+
+
+def positions(record: Mapping[str, Any]) -> Iterator[Row]:
+    """The table before each decision of a record, and at its end; each row is the caller's own.
+
+    RecordError, naming deal and action, where it departs from the rules.
+    """
+    _check_format(record)
+    game, row = _table_for(record)
+    replay = _Replay(game, row, record)
+    for _ in replay.positions():
+        yield row.copy()
+    replay.check_end()
 
 
 def replay_onto(
@@ -275,18 +298,24 @@ class _Replay:
 
     def run(self, until: int | None = None) -> int:
         """Replay `until` so many decisions are done (all of them by default); returns how many."""
+        for _ in self.positions(until is None):
+            if self.n_done == until:
+                break
+        return self.n_done
+
+    def positions(self, check_deals: bool = True) -> Iterator[None]:
+        """Stop before each decision, and at the end."""
         for number, deal in enumerate(self._deals, 1):
             self._where = f"deal {number}"
             if self.row[PHASE] != DEAL:
                 raise self._error("the match was over before")
             self._guard(self._give_deal, deal)
             for place, entry in enumerate(self._list_in(deal, "actions"), 1):
-                if self.n_done == until:
-                    return self.n_done
+                yield
                 self._where = f"deal {number}, action {place}"
                 self._guard(self._act, entry)
             self._where = f"deal {number}"
-            if until is None:
+            if check_deals:
                 self._check_deal(deal)
         self._where = "penalty"
         if self.row[PHASE] == PENALTY_DECK:
@@ -294,10 +323,9 @@ class _Replay:
             if self._history is not None:
                 self._note_history(None)
             for entry in self._penalty_entries():
-                if self.n_done == until:
-                    return self.n_done
+                yield
                 self._guard(self._act, entry)
-        return self.n_done
+        yield
 
     def check_end(self) -> None:
         """Check that the match is over, and its result."""

@@ -21,6 +21,7 @@ from trysim.envs.engine import next_words
 from trysim.envs.games import BadInput, Game, game_named
 from trysim.envs.record import Recorder, dumps
 from trysim.envs.rules.row import SEAT
+from trysim.table.story import Story
 
 FORMAT = "trysim-match"
 VERSION = 1
@@ -42,7 +43,7 @@ class Match:
     """A match between people and agents, one decision at a time.
 
     `row` is the table itself, for whoever may see it all; `seats` are the specs of who sits where,
-    `n_decisions` counts what has been decided. Raises BadInput for anything wrong.
+    `story` is what has been decided. Raises BadInput for anything wrong.
     """
 
     def __init__(
@@ -86,7 +87,8 @@ class Match:
         game.kernels.settle(self.row)
         self._streams = new_streams([stream_seed(seed, 0)], n)
         self._recorder = Recorder(game, self.row, seed, self.seats)
-        self.n_decisions = 0
+        self.story = Story(game)
+        self.story.begin(self.row)
 
     @classmethod
     def go_on(cls, path: Path, make: Callable[[str, Game], Agent] = make_agent) -> "Match":
@@ -159,12 +161,12 @@ class Match:
         return self.seats[int(self.row[SEAT])]
 
     def _carry_out(self, number: int) -> None:
-        text = [int(self.row[SEAT]), self.game.action_text(self.row, number)]
+        seat, text = int(self.row[SEAT]), self.game.action_text(self.row, number)
         self._recorder.note(self.row, number)
         self.game.kernels.step(self.row, number)
         self._recorder.note_result(self.row)
-        self.n_decisions += 1
-        self._write(text)
+        self.story.note(seat, text, self.row)
+        self._write([seat, text])
         self._finish()
 
     def _again(self, seat: int, text: str) -> None:
