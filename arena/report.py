@@ -118,8 +118,8 @@ def _replacing(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def check_installed(what: str, *modules: str) -> None:
-    """BadInput, saying what to install, if a module of the extra `reports` is missing."""
+def check_installed(what: str, *modules: str, extra: str = "reports") -> None:
+    """BadInput, saying what to install, if a module of an extra is missing."""
     missing = [module for module in modules if find_spec(module) is None]
     if missing:
-        raise BadInput(f'{what} needs {", ".join(missing)}: pip install "trysim[reports]"')
+        raise BadInput(f'{what} needs {", ".join(missing)}: pip install "trysim[{extra}]"')

@@ -1,11 +1,13 @@
 """A picture of a table: a green cloth with the seats around it, and a panel with the score.
 
-Everything is placed on a sheet of 960 x 640 units, drawn at twice the size and reduced.
+Everything is placed on a sheet of 960 x 640 units (`paint_on`). `Sheet` is one of pixels, drawn at
+twice the size and reduced; whatever has its methods can be painted on as well.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +56,7 @@ _CAPTION = (8, 26, 20, 150)
 _TABLE: Box = (8, 44, 732, 632)
 _CENTRE = (370.0, 318.0)
 _TRICK_CARD = 60.0
-_CARD_RATIO = 1.42  # height by width
+CARD_RATIO = 1.42  # height by width
 _PANEL_BOX: Box = (742, 44, 952, 632)
 
 
@@ -111,6 +113,57 @@ def _places(table: TableView) -> list[Place]:
 
 
 # The sheet --------------------------------------------------------------------------------------
+PLAIN, DIMMED, OUTLINED = "plain", "dimmed", "outlined"  # looks of a card
+
+
+class Surface(Protocol):
+    """What can be painted on; places and lengths are in units."""
+
+    def ground(self) -> None:
+        """Room, table and panel without anything on them."""
+        ...
+
+    def box(
+        self,
+        box: Box,
+        fill: tuple[int, ...] | None,
+        edge: Colour | None = None,
+        round_by: float = 6,
+        line: float = 1.5,
+    ) -> None:
+        """A box with round corners."""
+        ...
+
+    def disc(self, x: float, y: float, radius: float, fill: Colour, letter: str) -> None:
+        """A small disc with a letter."""
+        ...
+
+    def card(self, card: str | None, x: float, y: float, width: float, look: str = PLAIN) -> None:
+        """A card (its back if None) with its upper left corner here."""
+        ...
+
+    def suit(self, suit: str, x: float, y: float, size: float, colour: Colour) -> None:
+        """A suit's sign around a place."""
+        ...
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: float = 13,
+        colour: Colour = _WHITE,
+        align: str = "left",
+        bold: bool = False,
+    ) -> None:
+        """A line of text around the height `y`, from, around or up to `x`."""
+        ...
+
+    def width_of(self, text: str, size: float) -> float:
+        """How many units a line of text takes."""
+        ...
+
+
 class Sheet:
     """A picture that is drawn on in units; `unit` is how many of its pixels one unit has."""
 
@@ -128,6 +181,10 @@ class Sheet:
     def size(self, units: float) -> int:
         """Pixels of a length, at least one."""
         return max(round(units * self.unit), 1)
+
+    def ground(self) -> None:
+        """Room, table and panel without anything on them."""
+        self.picture.paste(_ground(self.picture.width // _FINE, self.picture.height // _FINE))
 
     def box(
         self,
@@ -148,8 +205,10 @@ class Sheet:
         self.draw.ellipse(corners, fill)
         self.text(x, y, letter, radius * 1.35, _INK, "middle", bold=True)
 
-    def paste(self, picture: Picture, x: float, y: float) -> None:
-        """A picture with its upper left corner here."""
+    def card(self, card: str | None, x: float, y: float, width: float, look: str = PLAIN) -> None:
+        """A card (its back if None) with its upper left corner here."""
+        size = self.size(width), self.size(width * CARD_RATIO)
+        picture = card_back(*size) if card is None else _LOOKS[look](card, *size)
         self.picture.paste(picture, self.at(x, y), picture)
 
     def suit(self, suit: str, x: float, y: float, size: float, colour: Colour) -> None:
@@ -178,10 +237,19 @@ class Sheet:
         return text_width(text, self.size(size)) / self.unit
 
 
+_LOOKS = {PLAIN: card_face, DIMMED: dimmed, OUTLINED: outlined}
+
+
 def paint(table: TableView, width: int, height: int) -> npt.NDArray[np.uint8]:
     """The picture of a table: (height, width, 3) uint8."""
     sheet = Sheet(width, height)
-    sheet.picture.paste(_ground(width, height))
+    paint_on(sheet, table)
+    return np.array(sheet.picture.reduce(_FINE))
+
+
+def paint_on(sheet: Surface, table: TableView) -> None:
+    """Paint a table."""
+    sheet.ground()
     _paint_header(sheet, table)
     for place, seat in zip(_places(table), table.seats, strict=True):
         _paint_seat(sheet, table, place, seat)
@@ -189,7 +257,6 @@ def paint(table: TableView, width: int, height: int) -> npt.NDArray[np.uint8]:
     _paint_panel(sheet, table)
     if table.over:
         _paint_end(sheet, table)
-    return np.array(sheet.picture.reduce(_FINE))
 
 
 @lru_cache(maxsize=4)
@@ -216,7 +283,7 @@ def _cloth(size: tuple[int, int]) -> Picture:
 
 
 # The header -------------------------------------------------------------------------------------
-def _paint_header(sheet: Sheet, table: TableView) -> None:
+def _paint_header(sheet: Surface, table: TableView) -> None:
     sheet.text(16, 20, table.game.replace("_", " "), 19, _WHITE, bold=True)
     sheet.text(370, 20, _where_in_match(table), 15, _GREY, "middle")
     sheet.text(944, 20, _whose_turn(table), 16, _GOLD, "right", bold=True)
@@ -236,13 +303,13 @@ def _whose_turn(table: TableView) -> str:
 
 
 # A seat -----------------------------------------------------------------------------------------
-def _paint_seat(sheet: Sheet, table: TableView, place: Place, seat: SeatView) -> None:
+def _paint_seat(sheet: Surface, table: TableView, place: Place, seat: SeatView) -> None:
     _paint_plate(sheet, place, seat)
     rows = _paint_hand(sheet, table, place, seat)
     _paint_captions(sheet, place, _captions(seat), rows)
 
 
-def _paint_plate(sheet: Sheet, place: Place, seat: SeatView) -> None:
+def _paint_plate(sheet: Surface, place: Place, seat: SeatView) -> None:
     """The seat's name, with D for the dealer, L for the leader, and the tricks taken."""
     left, right, y = place.x - 84, place.x + 84, place.plate
     fill = _LOSER if seat.loser else _PLATE
@@ -257,24 +324,24 @@ def _paint_plate(sheet: Sheet, place: Place, seat: SeatView) -> None:
     _paint_pile(sheet, right - 44, y, seat.tricks)
 
 
-def _paint_pile(sheet: Sheet, x: float, y: float, n_tricks: int) -> None:
-    sheet.paste(card_back(sheet.size(11), sheet.size(16)), x, y - 8)
+def _paint_pile(sheet: Surface, x: float, y: float, n_tricks: int) -> None:
+    sheet.card(None, x, y - 8, 11)
     sheet.text(x + 16, y, str(n_tricks), 14, _WHITE, bold=True)
 
 
-def _paint_hand(sheet: Sheet, table: TableView, place: Place, seat: SeatView) -> int:
+def _paint_hand(sheet: Surface, table: TableView, place: Place, seat: SeatView) -> int:
     """The hand below the plate, face-down cards first; returns how many rows it took."""
     cards: list[str | None] = [None] * seat.n_hidden
     cards += seat.hand
     rows = _rows(cards, place.per_row)
-    high = place.card * _CARD_RATIO
+    high = place.card * CARD_RATIO
     step = place.step(len(rows[0])) if rows else 0.0
     for k, row in enumerate(rows):
         x = place.x - ((len(row) - 1) * step + place.card) / 2
         for card in row:
             raised = seat.to_act and card in table.may_play
             y = place.hand + k * high * 0.63 - (_raise(place) if raised else 0)
-            sheet.paste(_card_in_hand(sheet, table, place.card, seat, card), x, y)
+            sheet.card(card, x, y, place.card, _look_in_hand(table, seat, card))
             if card in seat.shown:
                 _mark_shown(sheet, x, y, place.card)
             x += step
@@ -292,18 +359,13 @@ def _raise(place: Place) -> float:
     return 14 if place is _BOTTOM else 4
 
 
-def _card_in_hand(
-    sheet: Sheet, table: TableView, width: float, seat: SeatView, card: str | None
-) -> Picture:
-    size = sheet.size(width), sheet.size(width * _CARD_RATIO)
-    if card is None:
-        return card_back(*size)
-    if not seat.to_act or not table.may_play:
-        return card_face(card, *size)
-    return outlined(card, *size) if card in table.may_play else dimmed(card, *size)
+def _look_in_hand(table: TableView, seat: SeatView, card: str | None) -> str:
+    if card is None or not seat.to_act or not table.may_play:
+        return PLAIN
+    return OUTLINED if card in table.may_play else DIMMED
 
 
-def _mark_shown(sheet: Sheet, x: float, y: float, width: float) -> None:
+def _mark_shown(sheet: Surface, x: float, y: float, width: float) -> None:
     """A blue bar at the upper edge of a card that everybody knows."""
     sheet.box((x + width * 0.1, y + 1.5, x + width * 0.42, y + 4.5), _BLUE, round_by=1.5)
 
@@ -313,12 +375,12 @@ def _captions(seat: SeatView) -> list[str]:
     return [" · ".join(texts[k : k + 2]) for k in range(0, len(texts), 2)]
 
 
-def _paint_captions(sheet: Sheet, place: Place, captions: Sequence[str], rows: int) -> None:
+def _paint_captions(sheet: Surface, place: Place, captions: Sequence[str], rows: int) -> None:
     """What the seat has declared or done: below its hand, above the plate at the bottom."""
     if place is _BOTTOM:
         y, down = place.plate - 25, -20.0
     else:
-        high = place.card * _CARD_RATIO * (1 + 0.63 * (rows - 1)) if rows else 0
+        high = place.card * CARD_RATIO * (1 + 0.63 * (rows - 1)) if rows else 0
         y, down = place.hand + high + 12, 20.0
     for caption in captions:
         half = sheet.width_of(caption, 13) / 2 + 8
@@ -328,7 +390,7 @@ def _paint_captions(sheet: Sheet, place: Place, captions: Sequence[str], rows: i
 
 
 # The middle of the table ------------------------------------------------------------------------
-def _paint_centre(sheet: Sheet, table: TableView) -> None:
+def _paint_centre(sheet: Surface, table: TableView) -> None:
     if table.phase == "name trumps":
         _paint_naming(sheet, table)
     elif table.phase == "cut":
@@ -342,22 +404,21 @@ def _paint_centre(sheet: Sheet, table: TableView) -> None:
 
 
 def _paint_trick(
-    sheet: Sheet, table: TableView, trick: Sequence[TrickCard], finished: bool
+    sheet: Surface, table: TableView, trick: Sequence[TrickCard], finished: bool
 ) -> None:
     """The cards towards those who played them; the winning one has a golden edge."""
     places = _places(table)
-    width, high = _TRICK_CARD, _TRICK_CARD * _CARD_RATIO
-    size = sheet.size(width), sheet.size(high)
+    width, high = _TRICK_CARD, _TRICK_CARD * CARD_RATIO
     for played in trick:
         right, down = places[played.seat].trick
-        plain = dimmed if finished else card_face
-        picture = (outlined if played.winning else plain)(played.card, *size)
-        sheet.paste(picture, _CENTRE[0] + right - width / 2, _CENTRE[1] + down - high / 2)
+        look = OUTLINED if played.winning else DIMMED if finished else PLAIN
+        x, y = _CENTRE[0] + right - width / 2, _CENTRE[1] + down - high / 2
+        sheet.card(played.card, x, y, width, look)
     if finished:
         sheet.text(_CENTRE[0], _CENTRE[1] + 108, "last trick", 13, _GREY, "middle")
 
 
-def _paint_naming(sheet: Sheet, table: TableView) -> None:
+def _paint_naming(sheet: Surface, table: TableView) -> None:
     """The suits that may be named."""
     x, y = _CENTRE
     sheet.text(x, y - 60, _whose_turn(table), 17, _GOLD, "middle", bold=True)
@@ -368,22 +429,20 @@ def _paint_naming(sheet: Sheet, table: TableView) -> None:
         sheet.suit(suit, middle, y, 36, suit_colour(suit))
 
 
-def _paint_cut(sheet: Sheet) -> None:
+def _paint_cut(sheet: Surface) -> None:
     """The shuffled deck, waiting for the cut."""
     x, y = _CENTRE
-    size = sheet.size(74), sheet.size(74 * _CARD_RATIO)
     for k in range(6):
-        sheet.paste(card_back(*size), x - 37 + 1.5 * k, y - 52 - 2.5 * k)
+        sheet.card(None, x - 37 + 1.5 * k, y - 52 - 2.5 * k, 74)
     sheet.text(x, y + 76, "the loser cuts: 1 .. 35", 15, _WHITE, "middle")
 
 
-def _paint_strike(sheet: Sheet, table: TableView) -> None:
+def _paint_strike(sheet: Surface, table: TableView) -> None:
     """The bottom card, the blows it gives, and how one may strike."""
     if table.penalty is None or table.penalty.bottom is None:
         return
     x, y = _CENTRE
-    size = sheet.size(74), sheet.size(74 * _CARD_RATIO)
-    sheet.paste(card_face(table.penalty.bottom, *size), x - 37, y - 106)
+    sheet.card(table.penalty.bottom, x - 37, y - 106, 74)
     sheet.text(x, y + 20, f"{table.penalty.blows} blows", 20, _WHITE, "middle", bold=True)
     sheet.text(x, y + 50, _whose_turn(table), 15, _GOLD, "middle", bold=True)
     for k, action in enumerate(table.may_choose):
@@ -393,7 +452,7 @@ def _paint_strike(sheet: Sheet, table: TableView) -> None:
 
 
 # The end ----------------------------------------------------------------------------------------
-def _paint_end(sheet: Sheet, table: TableView) -> None:
+def _paint_end(sheet: Surface, table: TableView) -> None:
     """A banner in the place of the lowest hand: how the match ended, the rewards."""
     sheet.box((70, 538, 670, 624), (8, 20, 16, 225), _GOLD, 12, 2)
     sheet.text(370, 560, f"match over: {table.result}", 20, _GOLD, "middle", bold=True)
@@ -406,7 +465,7 @@ def _paint_end(sheet: Sheet, table: TableView) -> None:
 
 
 # The panel --------------------------------------------------------------------------------------
-def _paint_panel(sheet: Sheet, table: TableView) -> None:
+def _paint_panel(sheet: Surface, table: TableView) -> None:
     y = _PANEL_BOX[1] + 20
     y = _panel_trumps(sheet, table, y)
     y = _panel_score(sheet, table, y)
@@ -418,7 +477,7 @@ def _paint_panel(sheet: Sheet, table: TableView) -> None:
     _panel_legend(sheet, table)
 
 
-def _heading(sheet: Sheet, text: str, y: float) -> float:
+def _heading(sheet: Surface, text: str, y: float) -> float:
     """A heading; returns the height of the line below it."""
     left, _, right, _ = _PANEL_BOX
     sheet.text(left + 14, y, text, 13, _GOLD, bold=True)
@@ -426,7 +485,7 @@ def _heading(sheet: Sheet, text: str, y: float) -> float:
     return y + 26
 
 
-def _panel_trumps(sheet: Sheet, table: TableView, y: float) -> float:
+def _panel_trumps(sheet: Surface, table: TableView, y: float) -> float:
     if not table.has_trumps:
         return y
     y, left = _heading(sheet, "trumps", y), _PANEL_BOX[0] + 14
@@ -437,12 +496,12 @@ def _panel_trumps(sheet: Sheet, table: TableView, y: float) -> float:
     sheet.box((left, y - 12, left + 52, y + 40), _WHITE, round_by=8)
     sheet.suit(table.trump, left + 26, y + 14, 38, suit_colour(table.trump))
     if table.trump_card:
-        sheet.paste(card_face(table.trump_card, sheet.size(42), sheet.size(60)), left + 132, y - 12)
+        sheet.card(table.trump_card, left + 132, y - 12, 42)
         sheet.text(left + 66, y + 14, "turned up", 13, _GREY)
     return y + 68
 
 
-def _panel_score(sheet: Sheet, table: TableView, y: float) -> float:
+def _panel_score(sheet: Surface, table: TableView, y: float) -> float:
     """The score: a column for each player or pair."""
     y, (left, _, right, _) = _heading(sheet, "score", y), _PANEL_BOX
     columns = [name.removeprefix("player_") for name in table.score.columns]
@@ -461,7 +520,7 @@ def _panel_score(sheet: Sheet, table: TableView, y: float) -> float:
     return y + 34
 
 
-def _panel_lines(sheet: Sheet, heading: str, lines: Sequence[str], y: float) -> float:
+def _panel_lines(sheet: Surface, heading: str, lines: Sequence[str], y: float) -> float:
     if not lines:
         return y
     y = _heading(sheet, heading, y)
@@ -471,12 +530,11 @@ def _panel_lines(sheet: Sheet, heading: str, lines: Sequence[str], y: float) -> 
     return y + 14
 
 
-def _panel_penalty(sheet: Sheet, table: TableView, y: float) -> float:
+def _panel_penalty(sheet: Surface, table: TableView, y: float) -> float:
     if table.penalty is None or table.penalty.bottom is None:
         return y
     y, left = _heading(sheet, "penalty", y), _PANEL_BOX[0] + 14
-    card = card_face(table.penalty.bottom, sheet.size(42), sheet.size(60))
-    sheet.paste(card, left, y - 10)
+    sheet.card(table.penalty.bottom, left, y - 10, 42)
     blows = f"{table.penalty.blows} blows" if table.penalty.blows else "forgiven"
     sheet.text(left + 56, y + 4, "bottom card", 13, _GREY)
     sheet.text(left + 56, y + 22, f"cut at {table.penalty.depth}", 13, _GREY)
@@ -484,14 +542,14 @@ def _panel_penalty(sheet: Sheet, table: TableView, y: float) -> float:
     return y + 74
 
 
-def _panel_legend(sheet: Sheet, table: TableView) -> None:
+def _panel_legend(sheet: Surface, table: TableView) -> None:
     left, _, _, bottom = _PANEL_BOX
     y = bottom - 18
     sheet.disc(left + 22, y, 8, _WHITE, "D")
     sheet.text(left + 35, y, "dealer", 12, _GREY)
     sheet.disc(left + 88, y, 8, _BLUE, "L")
     sheet.text(left + 101, y, "leader", 12, _GREY)
-    sheet.paste(card_back(sheet.size(10), sheet.size(15)), left + 148, y - 8)
+    sheet.card(None, left + 148, y - 8, 10)
     sheet.text(left + 163, y, "tricks", 12, _GREY)
     if any(seat.shown for seat in table.seats):
         sheet.box((left + 14, y - 26, left + 30, y - 22), _BLUE, round_by=1.5)

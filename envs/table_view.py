@@ -170,10 +170,15 @@ def card_text(card: str) -> str:
     return card[0] + SUIT_SIGNS[card[1]]
 
 
+def card_label(card: str) -> Text:
+    """The same, to be said in a language with its own letters."""
+    return Text("{rank}{suit}", rank=Text(card[0]), suit=SUIT_SIGNS[card[1]])
+
+
 def action_label(action: str) -> Text:
     """An action's text for people: `declare baba ♥`, `T♠`."""
     if len(action) == 2:
-        return Text("{card}", card=card_text(action))
+        return card_label(action)
     kind, _, rest = action.partition(":")
     if kind == "trump":
         return Text("trump {suit}", suit=SUIT_SIGNS[rest])
@@ -196,7 +201,7 @@ def _combination_name(kind: str, of: str) -> Text:
     return (
         Text("baba {suit}", suit=SUIT_SIGNS[of])
         if kind == "baba"
-        else Text("three {rank}", rank=of)
+        else Text("three {rank}", rank=Text(of))
     )
 
 

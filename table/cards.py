@@ -21,10 +21,10 @@ def sprite(letters: str = "latin") -> str:
     """All cards, their backs (`back`) and the suits (`suit-H`) as symbols of one SVG."""
     if letters not in LETTERS:
         raise BadInput(f"letters {letters!r}: there are {', '.join(LETTERS)}")
-    symbols = [_suit_symbol(suit) for suit in SUITS]
+    symbols = [suit_symbol(suit) for suit in SUITS]
     symbols += [card_symbol(rank + suit, letters) for suit in SUITS for rank in RANKS]
     return "\n".join(
-        ['<svg xmlns="http://www.w3.org/2000/svg">', *symbols, _back_symbol(), "</svg>"]
+        ['<svg xmlns="http://www.w3.org/2000/svg">', *symbols, back_symbol(), "</svg>"]
     )
 
 
@@ -57,12 +57,14 @@ def suit_shape(suit: str, x: float, y: float, size: float, colour: str = "") -> 
     return f'<g fill="{colour or COLOURS[suit]}">{"".join(parts)}</g>'
 
 
-def _suit_symbol(suit: str) -> str:
+def suit_symbol(suit: str) -> str:
+    """A suit in the colour of the text around it, named `suit-H`."""
     shape = suit_shape(suit, 0, 0, 24, "currentColor")
     return f'<symbol id="suit-{suit}" viewBox="0 0 24 24">{shape}</symbol>'
 
 
-def _back_symbol() -> str:
+def back_symbol() -> str:
+    """The back of a card, named `back`."""
     lines = "".join(
         f'<path d="M{x} -10 l170 170 M{x} -10 l-170 170"/>' for x in range(-150, 260, 14)
     )

@@ -1,6 +1,6 @@
 """Why an action is not open to somebody, in words that follow from what is open."""
 
-from trysim.envs.table_view import SUIT_SIGNS, TableView, action_label, card_text
+from trysim.envs.table_view import SUIT_SIGNS, TableView, action_label, card_label
 from trysim.envs.texts import Player, Text
 
 
@@ -32,7 +32,7 @@ def _why_not_card(table: TableView, seat: int) -> Text:
         card[1] in suits and card not in table.may_play for card in table.seats[seat].hand
     )
     if len(suits) == 1 and held_back:
-        return Text("A card higher than {card} must be played.", card=card_text(best))
+        return Text("A card higher than {card} must be played.", card=card_label(best))
     if suits == {led}:
         return Text("The suit led must be followed: {suit}.", suit=SUIT_SIGNS[led])
     return Text(

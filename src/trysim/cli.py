@@ -1,4 +1,4 @@
-"""The command `trysim`: games, record, verify, train, best-response, arena, cross-play, bench.
+"""The command `trysim`: play, serve, watch, render, record, verify, train, arena and so on.
 
 Exit status: 0 done, 1 a record is bad, 2 the command cannot be carried out as given, 130 stopped
 by Ctrl-C. What a command is about is imported when it runs: `trysim --help` imports little.
@@ -17,6 +17,7 @@ from trysim import __version__
 if TYPE_CHECKING:
     from trysim.arena import Comparison
     from trysim.envs.games import Game
+    from trysim.table.story import Story
 
 OK, BAD_RECORD, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
 _AGENTS = (
@@ -86,8 +87,8 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--version", action="version", version=f"trysim {__version__}")
     subcommands = parser.add_subcommands(required=True)
     for add in (
-        _add_games, _add_record, _add_verify, _add_train, _add_best_response, _add_arena,
-        _add_cross_play, _add_bench,
+        _add_games, _add_play, _add_serve, _add_watch, _add_render, _add_record, _add_verify,
+        _add_train, _add_best_response, _add_arena, _add_cross_play, _add_bench,
     ):  # fmt: skip
         add(subcommands)
     return parser
@@ -125,6 +126,93 @@ def _add_option(parser: ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an option of the game (`trysim games` shows all); may be given several times",
     )
+
+
+def _add_play(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "play",
+        "sit down at a table in the terminal, with agents or with other people",
+        "trysim play semerik",
+        "trysim play semerik --seats human expert policy:semerik expert --option horizon=game",
+        "trysim play sim_lystiv --seats human:Olena human:Ivan expert --option num_players=3 \\",
+        "    --option penalty=interactive --out evening.jsonl",
+    )
+    parser.add_argument("game", help="the game's name")
+    parser.add_argument(
+        "--seats",
+        nargs="+",
+        metavar="WHO",
+        help=f"who sits where: human, human:NAME or an agent ({_AGENTS}); "
+        "if not given, you and the game's policy in all other seats",
+    )
+    _add_option(parser)
+    parser.add_argument("--seed", metavar="S", help="of cards and agents; by lot if not given")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="the record, once the match is over; the same command goes on with a match that was left",
+    )
+
+
+def _add_serve(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "serve",
+        "open a house of tables in the browser: play, watch, look at what agents think",
+        "trysim serve",
+        "trysim serve --port 9000 --folder evening --agents policy:runs/team/policy",
+    )
+    parser.add_argument("--port", default="8777", metavar="N", help="of this machine")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="whom to listen to; 0.0.0.0 is everybody"
+    )
+    parser.add_argument(
+        "--folder", default="tables", metavar="DIR", help="where matches are kept, also unfinished"
+    )
+    parser.add_argument(
+        "--agents",
+        nargs="+",
+        default=[],
+        metavar="SPEC",
+        help="more agents to offer, from files too: " + _AGENTS,
+    )
+    parser.add_argument("--pace", default="0.8", metavar="S", help="seconds between agents' moves")
+
+
+def _add_watch(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "watch",
+        "go through a record in the terminal, decision by decision",
+        "trysim watch games.jsonl",
+        "trysim watch games.jsonl --record 3 --moment 40 --seat 2",
+    )
+    parser.add_argument("file", metavar="FILE", help="a file of records")
+    _add_moments(parser)
+    parser.add_argument("--moment", default="0", metavar="N", help="the decision to begin with")
+
+
+def _add_moments(parser: ArgumentParser) -> None:
+    parser.add_argument("--record", default="1", metavar="N", help="which one of the file, from 1")
+    parser.add_argument("--seat", metavar="N", help="see what this seat sees; else all hands")
+
+
+def _add_render(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "render",
+        "make a film of a record: .gif, .mp4, an .svg that moves, or .png of one moment",
+        "trysim render games.jsonl --out match.gif",
+        "trysim render games.jsonl --record 2 --first 10 --last 30 --fps 1 --out part.svg",
+    )
+    parser.add_argument("file", metavar="FILE", help="a file of records")
+    _add_moments(parser)
+    parser.add_argument("--first", default="0", metavar="N", help="the moment to begin with")
+    parser.add_argument("--last", metavar="N", help="the last moment; the end if not given")
+    parser.add_argument("--fps", default="2", metavar="N", help="moments a second")
+    parser.add_argument("--size", default="960x640", metavar="WxH", help="in pixels")
+    parser.add_argument("--out", required=True, metavar="FILE", help="the film; its ending counts")
 
 
 def _add_record(subcommands: Any) -> None:
@@ -323,6 +411,22 @@ def _number(name: str, text: str, lowest: int) -> int:
     return number
 
 
+def _seconds(name: str, text: str) -> float:
+    from trysim.envs.games import BadInput
+
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1e6:
+        raise BadInput(f"--{name} {text}: allowed are numbers from 0")
+    return number
+
+
+def _optional_number(name: str, text: str | None) -> int | None:
+    return None if text is None else _number(name, text, 0)
+
+
 def _options(game: "Game", texts: Iterable[str] | None) -> dict[str, Any]:
     """All options of the game from `name=value` texts."""
     from trysim.envs.games import BadInput
@@ -362,6 +466,86 @@ def _game_table(game: "Game") -> Any:
         default = "none" if option.default is None else str(option.default)
         table.add_row(option.name, default, option.allowed(), option.meaning)
     return table
+
+
+def _play(arguments: Namespace) -> int:
+    import secrets
+
+    from rich.console import Console
+
+    from trysim.envs.games import game_named
+    from trysim.table.match import Match, is_unfinished
+    from trysim.table.terminal import play
+
+    game, out = game_named(arguments.game), arguments.out and Path(arguments.out)
+    if out and is_unfinished(out):
+        match = Match.go_on(out)
+    else:
+        options = _options(game, arguments.option)
+        n = game.n_players(options)
+        seats = arguments.seats or ["human", *[f"policy:{game.name}"] * (n - 1)]
+        seed = _optional_number("seed", arguments.seed)
+        match = Match(game, options, seats, secrets.randbits(53) if seed is None else seed, out)
+    console = Console()
+    is_over = play(match, console)
+    match.close()
+    if out:
+        kept = f"the record is {out}" if is_over else "the same command goes on with the match"
+        console.print(kept, highlight=False)
+    return OK
+
+
+def _serve(arguments: Namespace) -> int:
+    from trysim.envs.games import BadInput
+    from trysim.table.serve import serve
+
+    port = _number("port", arguments.port, 0)
+    if port > 65535:
+        raise BadInput(f"--port {port}: allowed are whole numbers from 0 to 65535")
+    pace = _seconds("pace", arguments.pace)
+    serve(Path(arguments.folder), arguments.host, port, arguments.agents, pace)
+    return OK
+
+
+def _watch(arguments: Namespace) -> int:
+    from rich.console import Console
+
+    from trysim.table.terminal import story_of, watch
+
+    story, agents = story_of(Path(arguments.file), _number("record", arguments.record, 1))
+    moment, seat = _number("moment", arguments.moment, 0), _seat_of(story, arguments.seat)
+    story.row(moment)  # BadInput if there is no such moment
+    watch(story, agents, Console(), moment=moment, eyes=seat)
+    return OK
+
+
+def _seat_of(story: "Story", text: str | None) -> int | None:
+    from trysim.envs.games import BadInput
+
+    seat = _optional_number("seat", text)
+    n = story.game.n_players_of(story.row(0))
+    if seat is not None and seat >= n:
+        raise BadInput(f"--seat {seat}: seats are 0..{n - 1}")
+    return seat
+
+
+def _render(arguments: Namespace) -> int:
+    from trysim.arena.report import progress
+    from trysim.envs.games import BadInput
+    from trysim.table.film import moments_between, render
+    from trysim.table.terminal import story_of
+
+    story, _ = story_of(Path(arguments.file), _number("record", arguments.record, 1))
+    seat, fps = _seat_of(story, arguments.seat), _seconds("fps", arguments.fps)
+    first = _number("first", arguments.first, 0)
+    last = _optional_number("last", arguments.last)
+    wide, _, high = arguments.size.partition("x")
+    if not (wide.isdigit() and high.isdigit()):
+        raise BadInput(f"--size {arguments.size}: write WxH, such as 960x640")
+    n = len(moments_between(story, first, last))
+    with progress("moments", n) as advance:
+        render(story, Path(arguments.out), fps, (int(wide), int(high)), seat, first, last, advance)
+    return OK
 
 
 def _record(arguments: Namespace) -> int:
@@ -535,6 +719,10 @@ def _bench(arguments: Namespace) -> int:
 
 _COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "games": _games,
+    "play": _play,
+    "serve": _serve,
+    "watch": _watch,
+    "render": _render,
     "record": _record,
     "verify": _verify,
     "train": _train,
