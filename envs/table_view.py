@@ -24,7 +24,7 @@ from trysim.envs.rules.row import (
     STRIKE,
     named,
 )
-from trysim.envs.texts import Player, Text
+from trysim.envs.texts import Pair, Player, Text
 
 SUIT_SIGNS = dict(zip(SUITS, "♣♦♥♠", strict=True))
 TITLES = {"sim_lystiv": "Сім листів", "semnadtsat": "Семнадцать", "semerik": "Семерик"}
@@ -456,7 +456,7 @@ def _result(game: Game, row: Row, words: Words) -> Text:
     us, them = words["score"] if by_deal else words["booked"]
     if us == them:
         return Text("equal, {us} : {them}", us=us, them=them)
-    pair = "0+2" if us > them else "1+3"
+    pair = Pair(0 if us > them else 1)
     return Text("pair {pair} wins {us} : {them}", pair=pair, us=max(us, them), them=min(us, them))
 
 

@@ -11,6 +11,13 @@ class Player(int):
         return f"player_{int(self)}"
 
 
+class Pair(int):
+    """A pair of partners in a text, by its first seat: `0+2`."""
+
+    def __format__(self, form: str) -> str:
+        return f"{int(self)}+{int(self) + 2}"
+
+
 class Text(str):
     """English as it is; `template` and `values` are what another language needs.
 
@@ -39,4 +46,11 @@ class Text(str):
 def _said(value: Any, translate: Callable[[str], str], name: Callable[[int], str]) -> Any:
     if isinstance(value, Text):
         return value.said(translate, name)
+    if isinstance(value, Pair):
+        return pair_name(int(value), name)
     return name(int(value)) if isinstance(value, Player) else value
+
+
+def pair_name(first: int, name: Callable[[int], str]) -> str:
+    """What a pair is called, by its first seat."""
+    return f"{name(first)} + {name(first + 2)}"

@@ -8,10 +8,11 @@ all its tables again. A seat belongs to whoever has its token; only digests of t
 import asyncio
 import hashlib
 import json
+import multiprocessing
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,7 @@ class House:
         self._made: dict[tuple[str, str], Agent] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._worker = ThreadPoolExecutor(1)  # agents are asked one at a time: they share memory
+        self._compiler: ProcessPoolExecutor | None = None
         for path in sorted(folder.glob("*.jsonl*")):
             self._open_again(path)
 
@@ -120,6 +122,18 @@ class House:
         if key not in self._made:
             self._made[key] = make_agent(spec, game)
         return self._made[key]
+
+    async def prepare(self, spec: str, game: Game) -> Agent:
+        """The agent of a spec, after what it needs is compiled, by another process meanwhile."""
+        if spec not in self.agents:
+            check_open(spec)
+        if (spec, game.name) not in self._made:
+            if self._compiler is None:
+                self._compiler = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._compiler, _compile, spec, game.name)
+        agent: Agent = await self.ask(self.agent, spec, game)
+        return agent
 
     async def ask(self, do: Callable[..., Any], *arguments: Any) -> Any:
         """Let agents think without keeping others waiting."""
@@ -147,6 +161,8 @@ class House:
         found = game_named(game)
         for spec in seats:
             _check_seat(spec)
+            if not is_person(spec):
+                await self.prepare(spec, found)
         name = secrets.token_urlsafe(6)
         seed = secrets.randbits(53) if seed is None else seed
         path = self.folder / f"{name}.jsonl"
@@ -211,6 +227,8 @@ class House:
         for task in self._tasks:
             task.cancel()
         self._worker.shutdown(wait=True)
+        if self._compiler is not None:
+            self._compiler.shutdown(wait=False, cancel_futures=True)
         for table in self.tables.values():
             if table.match is not None:
                 table.match.close()
@@ -263,6 +281,11 @@ class House:
     def _keep_takers(self, table: Table) -> None:
         content = json.dumps(table.takers).encode()
         write_whole(self.folder / f"{table.id}.seats.json", content)
+
+
+def _compile(spec: str, game: str) -> None:
+    """Let numba keep on disk what an agent needs."""
+    make_agent(spec, game)
 
 
 def _check_seat(spec: Any) -> None:

@@ -8,19 +8,28 @@ from trysim.agents.thoughts import Thought
 from trysim.envs.games import Game
 from trysim.envs.rules.jit import Row
 from trysim.envs.table_view import TableView, action_label, view
+from trysim.envs.texts import pair_name
 from trysim.table.languages import said, translated
 from trysim.table.match import is_person, person_name
 from trysim.table.reasons import why_not
 
 
 def seat_names(seats: Sequence[str], language: str) -> Callable[[int], str]:
-    """How the seats of these specs are called: people by their names, agents by their specs."""
+    """How the seats of these specs are called: people by their names, agents by their specs.
 
-    def name(seat: int) -> str:
+    Where names are alike the number of the seat, from 1, tells them apart.
+    """
+
+    def called(seat: int) -> str:
         spec = seats[seat]
         if is_person(spec):
-            return person_name(spec) or f"{translated('player', language)} {seat + 1}"
+            return person_name(spec) or translated("player", language)
         return spec
+
+    def name(seat: int) -> str:
+        alike = sum(called(other) == called(seat) for other in range(len(seats))) > 1
+        is_nameless = is_person(seats[seat]) and not person_name(seats[seat])
+        return f"{called(seat)} {seat + 1}" if alike or is_nameless else called(seat)
 
     return name
 
@@ -37,9 +46,9 @@ def picture(
     told: dict[str, Any] = _told(table, language, name)
     for seat in told["seats"]:
         seat["name"] = name(seat["seat"])
-    columns = range(len(table.seats)) if len(table.score.columns) == len(table.seats) else []
-    if columns:
-        told["score"]["columns"] = [name(seat) for seat in columns]
+    n_columns = len(table.score.columns)
+    called = name if n_columns == len(table.seats) else lambda pair: pair_name(pair, name)
+    told["score"]["columns"] = [called(column) for column in range(n_columns)]
     told["phase_code"] = str(table.phase)
     told["actions"] = {action: said(action_label(action), language, name) for action in table.legal}
     told["why_not"] = _why_not_all(table, language, name)

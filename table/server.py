@@ -381,7 +381,7 @@ async def _told_by(
     if is_person(spec) or not spec:
         raise BadInput("no agent decides here: name one")
     language, house = _language(request), _house_of(request)
-    agent = await house.ask(house.agent, spec, table.game)
+    agent = await house.prepare(spec, table.game)
     decision = _decision(table, row, number)
     thought, value = await house.ask(_think, agent, decision)
     return {

@@ -61,6 +61,7 @@ function drawSeat(seat, place, seen, play, marks) {
     "div",
     { class: "plate" },
     seat.to_act ? make("span", { class: "turn", "aria-hidden": "true" }, "▶") : null,
+    make("span", { class: "number" }, String(seat.seat + 1)),
     make("b", {}, mine ? `${seat.name} (${say("you")})` : seat.name),
     badge(seat.dealer, "D", say("dealer")),
     badge(seat.leader, "L", say("leader")),
@@ -144,7 +145,7 @@ function drawCentre(seen, bottom, play) {
   if (trick.length && !table.trick.length) centre.append(make("p", { class: "caption" }, say("last trick")));
   if (table.penalty && table.penalty.bottom) centre.append(penalty(table.penalty));
   const mine = play !== null && table.turn === seen.you && seen.you !== null;
-  if (mine) centre.append(choices(table, play));
+  if (mine && table.legal.some((action) => action.length !== 2)) centre.append(choices(table, play));
   if (table.over) centre.append(ending(table));
   return centre;
 }
@@ -202,7 +203,8 @@ function trumps(table) {
 }
 
 function score(table) {
-  const head = make("tr", {}, make("th", {}), table.score.columns.map((name) => make("th", { scope: "col", title: name }, name)));
+  const short = table.score.columns.length > 3; // then there is room for the numbers of seats only
+  const head = make("tr", {}, make("th", {}), table.score.columns.map((name, seat) => make("th", { scope: "col", title: name }, short ? String(seat + 1) : name)));
   const rows = table.score.rows.map(([name, numbers]) =>
     make("tr", {}, make("th", { scope: "row" }, name), numbers.map((number) => make("td", {}, String(number)))),
   );

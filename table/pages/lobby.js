@@ -109,7 +109,13 @@ async function begin(form, game) {
   const body = { game: game.name, options, seats, pace: Number(form.elements.pace.value) };
   const seed = form.elements.seed.value.trim();
   if (seed) body.seed = Number(seed);
-  const table = await post("/api/tables", body);
+  const button = form.querySelector("button.main");
+  button.disabled = true;
+  button.textContent = say("Preparing the agents …");
+  const table = await post("/api/tables", body).finally(() => {
+    button.disabled = false;
+    button.textContent = say("Begin");
+  });
   const first = table.is_person.indexOf(true);
   if (first >= 0) await sit(table.id, first);
   location.hash = first >= 0 ? `#/t/${table.id}` : `#/w/${table.id}/0`;

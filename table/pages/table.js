@@ -73,14 +73,14 @@ export async function showTable(main, id) {
   }
 
   function hintTools() {
-    const agent = make("input", { list: "hint-agents", value: localStorage.getItem("hint agent") || `policy:${seen.game}`, "aria-label": say("who is asked") });
+    const agent = make("input", { list: "hint-agents", value: localStorage.getItem(`hint ${seen.game}`) || `policy:${seen.game}`, "aria-label": say("who is asked") });
     const list = make("datalist", { id: "hint-agents" }, [`policy:${seen.game}`, `search:policy=${seen.game}`, "pimc:worlds=100", "expert"].map((spec) => new Option(spec)));
     const button = make("button", { type: "button", "data-hint": true, onclick: () => hint(agent.value) }, say("Hint"));
     return [make("span", { class: "hint" }, agent, list, button), told ? make("span", { class: "told", role: "status" }, told.text) : null].filter(Boolean);
   }
 
   async function hint(agent) {
-    localStorage.setItem("hint agent", agent);
+    localStorage.setItem(`hint ${seen.game}`, agent);
     try {
       told = hintTold(await post(`/api/tables/${id}/hint`, { token: tokenOf(id), agent }));
       draw();

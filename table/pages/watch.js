@@ -29,7 +29,7 @@ export async function showWatch(main, id, first, query, house) {
   const bar = make(
     "div",
     { class: "bar watch" },
-    deal(-1, say("deal before"), "⏮"), step(-1, say("back"), "◀"), auto, step(1, say("forth"), "▶"), deal(1, say("next deal"), "⏭"),
+    deal(-1, say("deal before"), "«"), step(-1, say("back"), "‹"), auto, step(1, say("forth"), "›"), deal(1, say("next deal"), "»"),
     slider, shown, seats, make("span", { class: "hint" }, who, list),
     make("button", { type: "button", onclick: link }, say("Copy the link to this moment")),
     about.over ? make("a", { class: "button", href: `/api/tables/${id}/record`, download: true }, say("Save the record")) : null,
