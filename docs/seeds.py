@@ -44,6 +44,7 @@ class Seed:
     """One training: when it passed the anchors, and what its policy is worth over them."""
 
     seed: int
+    threads: int
     folder: str
     passed: list[Passed]
     decisions: int
@@ -87,27 +88,34 @@ def trained(seed: int, work: Path, threads: int) -> Seed:
     passed = [when for anchor in (EXPERT, SOME) for when in first_passed(rows, anchor)]
     last = rows[-1]
     return Seed(
-        seed, folder.as_posix(), passed, int(last["decisions"]), float(last["seconds"]), final
+        seed,
+        load_config(PPOConfig, folder / "config.yaml", []).threads,
+        folder.as_posix(),
+        passed,
+        int(last["decisions"]),
+        float(last["seconds"]),
+        final,
     )
 
 
-def page(seeds: list[Seed], partners: CrossPlay, threads: int) -> str:
+def page(seeds: list[Seed], partners: CrossPlay) -> str:
     """The page of results."""
     lines = [
         "# Семерик from nothing, several seeds",
         "",
-        f"Made by `python docs/seeds.py`; do not edit. `trysim train {CONFIG} --seed N` on",
-        f"{threads} threads. *Passed*: the first evaluation from which on the interval stayed",
-        "clear of zero (time spent learning, evaluations not counted).",
+        f"Made by `python docs/seeds.py`; do not edit. `trysim train {CONFIG} --seed N`.",
+        "*Passed*: the first evaluation from which on the interval stayed clear of zero (time",
+        "spent learning, evaluations not counted).",
         "",
-        f"| seed | passed `{EXPERT}` | passed `{SOME}` | trained "
+        f"| seed | threads | passed `{EXPERT}` | passed `{SOME}` | trained "
         f"| over `{EXPERT}` | over `{SOME}` |",
-        "|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|",
     ]
     for seed in seeds:
         when = {p.anchor: f"{p.decisions / 1e6:.1f} M, {p.seconds:.0f} s" for p in seed.passed}
         cells = [
             str(seed.seed),
+            str(seed.threads),
             *(when.get(anchor, "not yet") for anchor in (EXPERT, SOME)),
             f"{seed.decisions / 1e6:.1f} M, {seed.seconds:.0f} s",
             *("{:+.3f} [{:+.3f}, {:+.3f}]".format(*seed.final[a]) for a in (EXPERT, SOME)),
@@ -161,7 +169,7 @@ def main() -> int:
     }
     text = json.dumps(found, ensure_ascii=False, indent=1)
     (given.out / "seeds.json").write_text(text, encoding="utf-8")
-    (given.out / "seeds.md").write_text(page(seeds, partners, given.threads), encoding="utf-8")
+    (given.out / "seeds.md").write_text(page(seeds, partners), encoding="utf-8")
     print(f"wrote {given.out}/seeds.md, seeds.json, seeds.png, partners.png")
     return 0
 
