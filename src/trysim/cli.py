@@ -151,7 +151,7 @@ def _add_play(subcommands: Any) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="the record, once the match is over; the same command goes on with a match that was left",
+        help="the record, when the match is over; the same command goes on if it was left",
     )
 
 
