@@ -1,7 +1,7 @@
 """What the documentation site is made of beside the pages in `docs/`: called by mkdocs.
 
-Source texts, CONTRIBUTING and the changelog stand elsewhere in the repository and become pages here;
-links to other files of the repository become their names. The speed page is made of the benchmark.
+Source texts, CONTRIBUTING and the changelog stand elsewhere in the repository and become pages
+here; links to other files become their names. The speed page is made of the benchmark.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The table as people have it: a browser, clicks, keys, a phone, three languages.
 
-Needs Chromium with its driver, and selenium. `TRYSIM_PICTURES=docs/pictures` keeps the pictures that
-the documentation shows.
+Needs Chromium with its driver, and selenium. `TRYSIM_PICTURES=docs/pictures` keeps the pictures
+that the documentation shows.
 """
 
 import os
@@ -110,9 +110,7 @@ class Page:
         self.driver.get(self.house)
         wait(lambda: self.all("#new-table"))
         Select(self.all("#language")[0]).select_by_value(language)
-        wait(
-            lambda: self.driver.find_element(By.TAG_NAME, "html").get_attribute("lang") == language
-        )
+        wait(lambda: self.all(f"html[lang={language}]"))
         time.sleep(0.3)
 
     def begin(self, game, others="greedy", **options):
@@ -120,14 +118,16 @@ class Page:
         Select(wait(lambda: self.all("#game"))[0]).select_by_value(game)
         self.driver.execute_script("document.querySelector('details').open = true")
         for name, value in {**SHORT[game], **options}.items():
-            Select(wait(lambda n=name: self.all(f"[name='option {n}']"))[0]).select_by_visible_text(
-                value
-            )
+            self.choose(f"[name='option {name}']", value)
         for box in self.all(".seats input")[1:]:
             box.clear()
             box.send_keys(others)
         self.all("#new-table button.main")[0].click()
         wait(lambda: self.all(".own-hand"))
+
+    def choose(self, selector, text):
+        """Choose from a list by what it shows."""
+        Select(wait(lambda: self.all(selector))[0]).select_by_visible_text(text)
 
     def choices(self):
         """What may be clicked: a choice that is no card, or a card."""
@@ -192,11 +192,16 @@ def test_a_card_is_played_by_keys(page):
     wait(lambda: page.all(".ending") or len(page.all(".own-hand button")) < n_cards)
 
 
+def has_a_choice_late(page):
+    """Whether several cards of at most seven may be played."""
+    n_cards, n_legal = len(page.all(".own-hand button")), len(page.all(".own-hand .legal"))
+    return n_cards <= 7 and n_legal > 1 and not page.all(".choice")
+
+
 def test_a_hint_is_given(page):
     page.lobby()
     page.begin("semerik", "policy:semerik")
-    page.play_out(until=lambda page: len(page.all(".own-hand button")) <= 7
-                  and len(page.all(".own-hand .legal")) > 1 and not page.all(".choice"))  # fmt: skip
+    page.play_out(until=has_a_choice_late)
     page.all("[data-hint]")[0].click()
     told = wait(lambda: page.all(".told"))[0].text
     assert "policy:semerik" in told
@@ -231,23 +236,20 @@ def test_a_phone_shows_everything_that_is_needed(page):
     page.play_out()
 
 
-def test_two_browsers_share_a_table_and_a_reload_loses_nothing(page, house):
+def test_two_browsers_share_a_table_and_a_reload_loses_nothing(page):
     page.lobby()
     Select(page.all("#game")[0]).select_by_value("semerik")
     page.driver.execute_script("document.querySelector('details').open = true")
-    Select(page.all("[name='option horizon']")[0]).select_by_visible_text("deal")
-    for box, who in zip(
-        page.all(".seats input"), ("human:Olena", "greedy", "human:Ivan", "greedy"), strict=True
-    ):
+    page.choose("[name='option horizon']", "deal")
+    seats = ("human:Olena", "greedy", "human:Ivan", "greedy")
+    for box, who in zip(page.all(".seats input"), seats, strict=True):
         box.clear()
         box.send_keys(who)
     page.all("#new-table button.main")[0].click()
     wait(lambda: page.all(".own-hand"))
-    address = page.driver.current_url
-    page.driver.switch_to.new_window("tab")
-    page.driver.get(
-        house.replace("localhost", "127.0.0.1") + address.partition("/#")[2].join(["#", ""])
-    )
+    table = page.driver.current_url.split("#")[1]
+    page.driver.switch_to.new_window("tab")  # another name of the house keeps other tokens
+    page.driver.get(f"http://127.0.0.1:{PORT}/#{table}")
     wait(lambda: page.all("[data-sit='2']"))[0].click()
     wait(lambda: page.all(".own-hand"))
     assert "Ivan" in page.text(".own .plate")
