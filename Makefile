@@ -6,16 +6,17 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-for-trysim
 
-.PHONY: demo test test-full test-plain check bench docs build constraints clean help
+.PHONY: demo test test-full test-plain test-browser check bench docs build constraints clean help
 
 help:
 	@echo "make demo         train a small Семерик team, compare it with the baselines (10 minutes at most)"
 	@echo "make test         the tests"
 	@echo "make test-full    the long tests too: 2 million plies against the reference"
 	@echo "make test-plain   the tests of the rules as plain Python, without numba"
-	@echo "make check        lint, formatting, types, generated tables"
+	@echo "make test-browser the table in a real browser (needs Chromium and its driver)"
+	@echo "make check        lint, formatting, types, generated tables, the documentation's links"
 	@echo "make bench        speed of every layer, peers beside them"
-	@echo "make docs         write the generated tables into docs/"
+	@echo "make docs         the documentation site, in site/"
 	@echo "make build        wheel and sdist into dist/"
 	@echo "make constraints  pin the versions installed here into constraints.txt"
 
@@ -45,17 +46,25 @@ test-plain: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 tests/test_cases.py tests/test_semerik_rules.py \
 		tests/test_semnadtsat_rules.py tests/test_sim_lystiv_rules.py
 
+test-browser: $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[browser,web]"
+	$(BIN)/python -m pytest -q tests/test_browser.py
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python docs/tables.py --check
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir site
 
 bench: $(READY)
 	$(BIN)/trysim bench --peers --json benchmarks/latest.json
 
 docs: $(READY)
 	$(BIN)/python docs/tables.py
+	$(BIN)/python docs/pictures.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir site
+	@echo "open site/index.html"
 
 build: $(READY)
 	$(BIN)/python -m build --outdir dist .
@@ -64,4 +73,4 @@ constraints: $(READY)
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu//' > constraints.txt
 
 clean:
-	rm -rf $(VENV) build dist runs .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist runs site .pytest_cache .mypy_cache .ruff_cache

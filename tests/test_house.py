@@ -17,7 +17,7 @@ from trysim.table.match import Match
 from trysim.table.pictures import picture
 
 pytest.importorskip("starlette")
-pytest.importorskip("httpx")
+pytest.importorskip("httpx2")
 
 from starlette.testclient import TestClient
 

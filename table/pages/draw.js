@@ -61,7 +61,7 @@ function drawSeat(seat, place, seen, play, marks) {
     "div",
     { class: "plate" },
     seat.to_act ? make("span", { class: "turn", "aria-hidden": "true" }, "▶") : null,
-    make("span", { class: "number" }, String(seat.seat + 1)),
+    seat.name.endsWith(` ${seat.seat + 1}`) ? null : make("span", { class: "number" }, String(seat.seat + 1)),
     make("b", {}, mine ? `${seat.name} (${say("you")})` : seat.name),
     badge(seat.dealer, "D", say("dealer")),
     badge(seat.leader, "L", say("leader")),
@@ -203,8 +203,10 @@ function trumps(table) {
 }
 
 function score(table) {
-  const short = table.score.columns.length > 3; // then there is room for the numbers of seats only
-  const head = make("tr", {}, make("th", {}), table.score.columns.map((name, seat) => make("th", { scope: "col", title: name }, short ? String(seat + 1) : name)));
+  const { columns } = table.score;
+  const pairs = columns.length < table.seats.length;
+  const label = (name, k) => (pairs ? `${k + 1} + ${k + 3}` : columns.length > 3 ? String(k + 1) : name);
+  const head = make("tr", {}, make("th", {}), columns.map((name, k) => make("th", { scope: "col", title: name }, label(name, k))));
   const rows = table.score.rows.map(([name, numbers]) =>
     make("tr", {}, make("th", { scope: "row" }, name), numbers.map((number) => make("td", {}, String(number)))),
   );

@@ -34,7 +34,7 @@ export async function showWatch(main, id, first, query, house) {
     make("button", { type: "button", onclick: link }, say("Copy the link to this moment")),
     about.over ? make("a", { class: "button", href: `/api/tables/${id}/record`, download: true }, say("Save the record")) : null,
   );
-  main.append(status, place, bar, thoughts);
+  main.append(status, place, bar);
 
   function otherDeal(by) {
     const before = about.deals.filter((start) => (by < 0 ? start < number : start > number));
@@ -52,7 +52,7 @@ export async function showWatch(main, id, first, query, house) {
       const seen = await get(`/api/tables/${id}/moments/${number}`, query);
       if (mine !== asked) return; // somebody has gone on since
       seen.you = null;
-      place.replaceChildren(drawTable(seen));
+      show(seen);
       document.getElementById("title").textContent = headline(seen);
       status.textContent = toldOf(seen);
       history.replaceState(null, "", here());
@@ -61,6 +61,12 @@ export async function showWatch(main, id, first, query, house) {
       complain(error);
       stop();
     }
+  }
+
+  function show(seen, marks = {}) {
+    const table = drawTable(seen, null, marks);
+    table.querySelector(".panel").append(thoughts);
+    place.replaceChildren(table);
   }
 
   const here = () => `#/w/${id}/${number}${eyes === "" ? "" : `?seat=${eyes}`}`;
@@ -84,7 +90,7 @@ export async function showWatch(main, id, first, query, house) {
     }
     if (mine !== asked) return null;
     const told = hintTold(thought);
-    place.replaceChildren(drawTable(seen, null, told.marks));
+    show(seen, told.marks);
     return thoughts.replaceChildren(...bars(thought, seen, told));
   }
 
