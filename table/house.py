@@ -228,7 +228,7 @@ class House:
             task.cancel()
         self._worker.shutdown(wait=True)
         if self._compiler is not None:
-            self._compiler.shutdown(wait=False, cancel_futures=True)
+            self._compiler.shutdown(wait=True, cancel_futures=True)
         for table in self.tables.values():
             if table.match is not None:
                 table.match.close()

@@ -32,7 +32,9 @@ def serve(folder: Path, host: str, port: int, agents: Sequence[str], pace: float
         print("trysim: whoever reaches this machine can open the house", file=sys.stderr)
     hosts = ("*",) if host in _EVERYBODY else (*LOOPBACK, host)
     app = application(house, hosts)
-    config = uvicorn.Config(app, host, port, log_level="warning", access_log=False)
+    config = uvicorn.Config(
+        app, host, port, log_level="warning", access_log=False, timeout_graceful_shutdown=2
+    )
     server = uvicorn.Server(config)
     shown = "localhost" if host in _EVERYBODY else host
     print(f"http://{shown}:{port}/ (Ctrl-C closes it; matches go on next time)", flush=True)

@@ -14,7 +14,9 @@ from trysim.arena import bench, thinking
 from trysim.cli import main
 from trysim.envs.games import GAMES
 
-COMMANDS = ("games", "record", "verify", "train", "arena", "bench")
+COMMANDS = (
+    "games", "play", "serve", "watch", "render", "record", "verify", "train", "arena", "bench",
+)  # fmt: skip
 RECORD = ["record", "semerik", "--agents", "random", "--option", "horizon=deal"]
 ARENA = ["arena", "semerik", "--agents", "random", "greedy", "--option", "horizon=deal"]
 

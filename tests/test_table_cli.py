@@ -1,0 +1,103 @@
+"""`trysim play`, `watch`, `render` and `serve` as commands."""
+
+import io
+import sys
+
+import pytest
+
+from trysim.cli import main
+from trysim.envs.record import read, verify
+
+DEAL = ["--option", "horizon=deal"]
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """Give the command this to read."""
+    return lambda text: monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+
+def refused(capsys, *words):
+    """The line that says what is wrong; exit status 2."""
+    assert main([str(word) for word in words]) == 2
+    errors = capsys.readouterr().err
+    assert "Traceback" not in errors
+    return errors.splitlines()[-1]
+
+
+@pytest.fixture
+def record(tmp_path):
+    path = tmp_path / "games.jsonl"
+    words = ["record", "semerik", "--agents", "greedy", *DEAL, "--episodes", "2", "--seed", "1"]
+    assert main([*words, "--out", str(path)]) == 0
+    return path
+
+
+def test_a_deal_is_played_left_and_gone_on_with(typed, tmp_path, capsys):
+    path = tmp_path / "game.jsonl"
+    words = ["play", "semerik", "--seats", "human", "greedy", "greedy", "greedy", *DEAL]
+    words += ["--seed", "3", "--out", str(path)]
+    typed("1\n?\nq\n")
+    assert main(words) == 0
+    assert "goes on" in capsys.readouterr().out
+    assert not path.exists()
+    typed("1\n" * 40)
+    assert main(words) == 0
+    (one,) = read(path)
+    verify(one)
+    assert one["agents"] == ["human", "greedy", "greedy", "greedy"]
+    assert "finished" in refused(capsys, *words)
+
+
+def test_the_end_of_the_input_leaves_the_table(typed, capsys):
+    typed("")
+    assert main(["play", "semnadtsat", "--seats", "human", "greedy", "greedy", "random"]) == 0
+
+
+def test_wrong_tables_are_refused(capsys, tmp_path):
+    assert "4 play" in refused(capsys, "play", "semerik", "--seats", "human")
+    assert "nobody" in refused(capsys, "play", "semerik", "--seats", *["nobody"] * 4)
+    assert "--seed x" in refused(capsys, "play", "semerik", "--seed", "x")
+    missing = tmp_path / "none" / "a.jsonl"
+    assert "no directory" in refused(capsys, "play", "semerik", "--out", missing)
+
+
+def test_a_record_is_watched(typed, record, capsys):
+    typed("\nb\nhint\nq\n")
+    assert main(["watch", str(record), "--record", "2", "--moment", "4"]) == 0
+    assert "greedy" in capsys.readouterr().out
+
+
+def test_wrong_records_are_refused(record, capsys, tmp_path):
+    assert "it holds 2" in refused(capsys, "watch", record, "--record", "3")
+    assert "moment 999" in refused(capsys, "watch", record, "--moment", "999")
+    assert "seats are 0..3" in refused(capsys, "watch", record, "--seat", "4")
+    assert "cannot read" in refused(capsys, "watch", tmp_path / "none")
+    (tmp_path / "bad").write_text("nonsense\n")
+    assert "line 1" in refused(capsys, "watch", tmp_path / "bad")
+
+
+def test_a_film_is_made(record, capsys, tmp_path):
+    out = tmp_path / "a.gif"
+    words = ["render", record, "--last", "3", "--size", "300x200", "--out", out]
+    assert main([str(word) for word in words]) == 0
+    assert out.read_bytes().startswith(b"GIF8")
+
+
+def test_wrong_films_are_refused(record, capsys, tmp_path):
+    out = tmp_path / "a.gif"
+    assert "must end in" in refused(capsys, "render", record, "--out", tmp_path / "a.txt")
+    assert "WxH" in refused(capsys, "render", record, "--size", "big", "--out", out)
+    assert "moments 9 to 3" in refused(
+        capsys, "render", record, "--first", "9", "--last", "3", "--out", out
+    )
+    assert "--fps" in refused(capsys, "render", record, "--fps", "x", "--out", out)
+    assert not out.exists()
+
+
+def test_wrong_houses_are_not_opened(capsys, tmp_path):
+    assert "--port" in refused(capsys, "serve", "--port", "99999", "--folder", tmp_path)
+    assert "nobody" in refused(capsys, "serve", "--agents", "nobody", "--folder", tmp_path)
+    assert "--pace" in refused(capsys, "serve", "--pace", "x", "--folder", tmp_path)
+    (tmp_path / "file").touch()
+    assert "cannot use" in refused(capsys, "serve", "--folder", tmp_path / "file")
