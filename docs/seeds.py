@@ -129,9 +129,9 @@ def page(seeds: list[Seed], partners: CrossPlay) -> str:
         "## As each other's partners",
         "",
         f"Every team with itself and with every other, over `{partners.against}`, "
-        f"{partners.deals} duplicate deals: with oneself {partners.own:+.3f} points a deal, with",
-        f"others {partners.crossed:+.3f}, a loss of {partners.loss:+.3f} [{low:+.3f}, {high:+.3f}]",
-        f"or {partners.share:.1%}.",
+        f"{partners.deals} duplicate deals: with oneself {partners.own:+.3f} points a deal,",
+        f"with others {partners.crossed:+.3f}, a loss of {partners.loss:+.3f}",
+        f"[{low:+.3f}, {high:+.3f}] or {partners.share:.1%} (bar: at most 3 %).",
         "",
         "![Partners](partners.png)",
         "",

@@ -6,10 +6,13 @@ when it is read again, and the agents go on with the same luck. When the match i
 (`trysim.envs.record`) appears as `NAME`, and the other file goes.
 """
 
+import errno
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
+from io import FileIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -58,54 +61,41 @@ class Match:
         """Begin a match, kept in `path`; `make` makes the agents."""
         if path is not None:
             check_free(path)
-        self._begin(game, options, seats, seed, make)
-        self.path, self._file = path, None
-        if path is not None:
-            self._file = _part(path).open("x", encoding="utf-8", newline="\n")
-            self._write({"format": FORMAT, "version": VERSION, "game": game.name,
-                         "options": self.options, "seats": self.seats, "seed": seed})  # fmt: skip
-
-    def _begin(
-        self,
-        game: Game,
-        options: Mapping[str, Any],
-        seats: Sequence[str],
-        seed: int,
-        make: Callable[[str, Game], Agent],
-    ) -> None:
         self.game, self.options = game, game.complete_options(options)
         self.seats, self.seed = list(seats), seed
-        n = game.n_players(self.options)
-        if len(self.seats) != n:
-            raise BadInput(f"{game.name}: {len(self.seats)} seats are given; {n} play")
         self.agents = [None if is_person(spec) else make(spec, game) for spec in self.seats]
-        for agent in self.agents:
-            if agent is not None and sees_all_hands(agent):
-                raise BadInput(f"{agent.spec} sees all hands: it plays in the arena only")
+        self._check_seats()
         self.row = game.new_row(self.options, seed)
         game.kernels.begin(self.row)
         game.kernels.settle(self.row)
-        self._streams = new_streams([stream_seed(seed, 0)], n)
+        self._streams = new_streams([stream_seed(seed, 0)], len(self.seats))
         self._recorder = Recorder(game, self.row, seed, self.seats)
         self.story = Story(game)
         self.story.begin(self.row)
+        self.path, self._file = path, _opened(path, "xb")
+        self._write({"format": FORMAT, "version": VERSION, "game": game.name,
+                     "options": self.options, "seats": self.seats, "seed": seed})  # fmt: skip
+
+    def _check_seats(self) -> None:
+        n = self.game.n_players(self.options)
+        if len(self.seats) != n:
+            raise BadInput(f"{self.game.name}: {len(self.seats)} seats are given; {n} play")
+        for agent in self.agents:
+            if agent is not None and sees_all_hands(agent):
+                raise BadInput(f"{agent.spec} sees all hands: it plays in the arena only")
 
     @classmethod
     def go_on(cls, path: Path, make: Callable[[str, Game], Agent] = make_agent) -> "Match":
         """The match that was broken off and is kept in `path`."""
-        lines = _lines(_part(path))
-        match = cls.__new__(cls)
-        match.path, match._file = path, None
+        about, *decisions = _lines(_part(path))
         try:
-            about = lines[0]
-            match._begin(
-                game_named(about["game"]), about["options"], about["seats"], about["seed"], make
-            )
-            for seat, text in lines[1:]:
+            game = game_named(about["game"])
+            match = cls(game, about["options"], about["seats"], about["seed"], make=make)
+            for seat, text in decisions:
                 match._again(seat, text)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(f"cannot go on with {_part(path)}: {error}") from None
-        match._file = _part(path).open("a", encoding="utf-8", newline="\n")
+        match.path, match._file = path, _opened(path, "ab")
         match._finish()  # a match may have been broken off between its last card and its record
         return match
 
@@ -162,11 +152,11 @@ class Match:
 
     def _carry_out(self, number: int) -> None:
         seat, text = int(self.row[SEAT]), self.game.action_text(self.row, number)
+        self._write([seat, text])  # first: what cannot be kept does not happen
         self._recorder.note(self.row, number)
         self.game.kernels.step(self.row, number)
         self._recorder.note_result(self.row)
         self.story.note(seat, text, self.row)
-        self._write([seat, text])
         self._finish()
 
     def _again(self, seat: int, text: str) -> None:
@@ -185,9 +175,16 @@ class Match:
         return self._recorder.record(self.row)
 
     def _write(self, thing: Any) -> None:
-        if self._file is not None:
-            self._file.write(json.dumps(thing, ensure_ascii=False) + "\n")
-            self._file.flush()
+        if self._file is None or self.path is None:
+            return
+        line, end = (json.dumps(thing, ensure_ascii=False) + "\n").encode(), self._file.tell()
+        try:
+            if self._file.write(line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            self._file.truncate(end)
+            self._file.seek(end)
+            raise BadInput(f"cannot write {_part(self.path)}: {error.strerror}") from None
 
     def _finish(self) -> None:
         """When the match is over: its record, whole, in the place of its decisions."""
@@ -203,8 +200,6 @@ class Match:
             self._file.close()
             self._file = None
 
-    _file: IO[str] | None
-
 
 def is_unfinished(path: Path) -> bool:
     """Whether a match that is kept in `path` waits to be gone on with."""
@@ -218,6 +213,10 @@ def check_free(path: Path) -> None:
         raise BadInput(f"{path} holds a finished match: give another file, or watch it")
     if is_unfinished(path):
         raise BadInput(f"{path} holds a match that is not over: go on with it, or another file")
+
+
+def _opened(path: Path | None, mode: Literal["xb", "ab"]) -> FileIO | None:
+    return None if path is None else _part(path).open(mode, buffering=0)
 
 
 def _part(path: Path) -> Path:

@@ -151,3 +151,29 @@ def test_stories_of_a_match_and_of_its_record_are_one(name):
     assert told.deals() == kept.deals()
     with pytest.raises(BadInput, match="moment"):
         kept.row(len(kept) + 1)
+
+
+def test_what_cannot_be_kept_does_not_happen(tmp_path, monkeypatch):
+    path = tmp_path / "m.jsonl"
+    match = Match(game_named("semerik"), {"declare": "off"}, ["human"] * 4, 1, path)
+    match.act(match.legal()[0])
+    kept, row, file = (tmp_path / "m.jsonl.part").read_bytes(), match.row.copy(), match._file
+
+    class Full:
+        """A disk that takes half of what is written."""
+
+        def write(self, line):
+            return file.write(line[: len(line) // 2])
+
+        def __getattr__(self, name):
+            return getattr(file, name)
+
+    monkeypatch.setattr(match, "_file", Full())
+    with pytest.raises(BadInput, match="No space left"):
+        match.act(match.legal()[0])
+    assert (match.row == row).all()
+    assert (tmp_path / "m.jsonl.part").read_bytes() == kept
+    monkeypatch.setattr(match, "_file", file)
+    match.act(match.legal()[0])
+    match.close()
+    assert len(Match.go_on(path).story) == 2

@@ -28,6 +28,9 @@ def draw_curves(trainings: Mapping[str, Path], picture: Path, title: str) -> Pat
         decisions, means, lows, highs = zip(*points, strict=True)
         (line,) = axes.plot(decisions, means, marker="o", markersize=3, label=label)
         axes.fill_between(decisions, lows, highs, color=line.get_color(), alpha=0.2)
+    learned = [low for points in curves.values() for _, _, low, _ in points[1:]]
+    if learned:  # an untrained policy is so weak that it would press the rest together
+        axes.set_ylim(bottom=min(0, *learned) - 0.1)
     axes.axhline(0, color="grey", linewidth=0.8)
     axes.set(xlabel="learned decisions", ylabel="mean reward more than the table's", title=title)
     axes.xaxis.set_major_formatter(lambda x, _: f"{x / 1e6:g} M")
