@@ -125,3 +125,20 @@ def test_videos_of_gymnasium(tmp_path):
         _, _, over, _, _ = env.step(int(np.flatnonzero(mask)[0]))
     env.close()
     assert [path.suffix for path in tmp_path.glob("*.mp4")] == [".mp4"]
+
+
+def test_videos_of_pettingzoo(tmp_path):
+    pytest.importorskip("moviepy")
+    wrappers = pytest.importorskip("pettingzoo.utils.wrappers")
+    if not hasattr(wrappers, "RecordVideo"):
+        pytest.skip("this release of pettingzoo records no videos")
+    from trysim.envs import semnadtsat_v0
+
+    env = semnadtsat_v0.env(num_players=3, render_mode="rgb_array")
+    env = wrappers.RecordVideo(env, str(tmp_path / "videos"))
+    env.reset(seed=1)
+    for _ in env.agent_iter():
+        observation, _, terminated, _, _ = env.last()
+        env.step(None if terminated else int(np.flatnonzero(observation["action_mask"])[0]))
+    env.close()
+    assert [path.suffix for path in (tmp_path / "videos").iterdir()] == [".mp4"]
