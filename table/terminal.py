@@ -41,8 +41,13 @@ hint        what the agent that decided thinks; hint expert asks another"""
 
 def ask_person(question: str, answers: Sequence[str]) -> str:
     """Ask in the terminal; arrow keys go through the answers. EOFError at the end of the input."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return input(question)
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return ask_by_keys(question, answers)
+    return input(question)
+
+
+def ask_by_keys(question: str, answers: Sequence[str]) -> str:
+    """Ask for a line; the arrow keys put one answer after the other into it."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent

@@ -4,6 +4,9 @@ import io
 import random
 
 import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 from rich.console import Console
 
 from trysim.agents import make_agent
@@ -13,8 +16,9 @@ from trysim.envs.record import dumps, read, verify
 from trysim.envs.table_view import card_text, view
 from trysim.table.match import Match
 from trysim.table.story import Story
-from trysim.table.terminal import play, read_action, story_of, watch
+from trysim.table.terminal import ask_by_keys, play, read_action, story_of, watch
 
+RIGHT, LEFT = "\x1b[C", "\x1b[D"
 SHORT = {
     "sim_lystiv": {"num_players": 3, "penalty": "interactive"},
     "semnadtsat": {"num_players": 3},
@@ -187,3 +191,14 @@ def test_a_record_that_breaks_the_rules_is_told_of(records):
     record["deals"][0]["actions"][3][0] = 9
     with pytest.raises(BadInput, match="deal 1, action 4"):
         Story.of_record(record)
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [("7h", "7h"), (RIGHT, "7h"), (RIGHT + RIGHT, "8h"), (LEFT, "strike"), (RIGHT + LEFT, "strike"),
+     ("x" + RIGHT, "7h")],
+)  # fmt: skip
+def test_arrow_keys_go_through_what_can_be_chosen(keys, answer):
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        pipe.send_text(keys + "\r")
+        assert ask_by_keys("> ", ["7h", "8h", "strike"]) == answer
