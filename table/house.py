@@ -110,6 +110,7 @@ class House:
         self._tasks: set[asyncio.Task[None]] = set()
         self._worker = ThreadPoolExecutor(1)  # agents are asked one at a time: they share memory
         self._compiler: ProcessPoolExecutor | None = None
+        self.is_closing = False
         for path in sorted(folder.glob("*.jsonl*")):
             self._open_again(path)
 
@@ -221,6 +222,12 @@ class House:
         """Let the agents move at all tables."""
         for table in self.tables.values():
             self.start(table)
+
+    def hang_up(self) -> None:
+        """End the streams of all tables: the house is about to close."""
+        self.is_closing = True
+        for table in self.tables.values():
+            table.change()
 
     def close(self) -> None:
         """Stop everything; what is not over can be gone on with."""

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 
 from trysim.agents import make_agent
 from trysim.arena.report import check_installed
@@ -35,7 +36,15 @@ def serve(folder: Path, host: str, port: int, agents: Sequence[str], pace: float
     config = uvicorn.Config(
         app, host, port, log_level="warning", access_log=False, timeout_graceful_shutdown=2
     )
-    server = uvicorn.Server(config)
+
+    class Server(uvicorn.Server):
+        """Ends the streams first: they would keep it waiting."""
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            house.hang_up()
+            super().handle_exit(sig, frame)
+
+    server = Server(config)
     shown = "localhost" if host in _EVERYBODY else host
     print(f"http://{shown}:{port}/ (Ctrl-C closes it; matches go on next time)", flush=True)
     try:

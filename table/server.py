@@ -310,9 +310,10 @@ def _seen(table: Table, row: Row, number: int, eyes: int | None, language: str) 
 async def _events(request: Request) -> Response:
     """The table after every change, as server-sent events, until nobody listens."""
     table, token, language = _table_of(request), _token(request), _language(request)
+    house = _house_of(request)
 
     async def stream() -> AsyncIterator[str]:
-        while True:
+        while not house.is_closing:
             changed = table.changed
             yield f"data: {json.dumps(_now(table, token, language), ensure_ascii=False)}\n\n"
             while not changed.is_set():

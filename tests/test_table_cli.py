@@ -1,7 +1,13 @@
 """`trysim play`, `watch`, `render` and `serve` as commands."""
 
 import io
+import json
+import signal
+import socket
+import subprocess
 import sys
+import time
+import urllib.request
 
 import pytest
 
@@ -101,3 +107,64 @@ def test_wrong_houses_are_not_opened(capsys, tmp_path):
     assert "--pace" in refused(capsys, "serve", "--pace", "x", "--folder", tmp_path)
     (tmp_path / "file").touch()
     assert "cannot use" in refused(capsys, "serve", "--folder", tmp_path / "file")
+
+
+# A house in a process of its own ------------------------------------------------------------------
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def sent(base, path, body):
+    """What the house answers to a POST."""
+    content, kind = json.dumps(body).encode(), {"Content-Type": "application/json"}
+    return json.load(urllib.request.urlopen(urllib.request.Request(base + path, content, kind)))
+
+
+def test_a_house_streams_and_closes_at_once(tmp_path):
+    pytest.importorskip("uvicorn")
+    port = free_port()
+    base = f"http://127.0.0.1:{port}"
+    words = [
+        sys.executable,
+        "-m",
+        "trysim",
+        "serve",
+        "--port",
+        str(port),
+        "--folder",
+        str(tmp_path),
+    ]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as house:
+        assert house.stdout.readline().startswith(base)
+        for _ in range(200):
+            try:
+                table = sent(base, "/api/tables", {"game": "semerik", "seats": ["human"] * 4})["id"]
+                break
+            except OSError:
+                time.sleep(0.05)
+        with urllib.request.urlopen(f"{base}/api/tables/{table}/events", timeout=30) as stream:
+            assert json.loads(stream.readline().removeprefix(b"data: "))["version"] == 0
+            stream.readline()
+            sent(base, f"/api/tables/{table}/seats/2", {})
+            assert json.loads(stream.readline().removeprefix(b"data: "))["taken"][2]
+            house.send_signal(signal.SIGINT)
+            assert house.wait(20) == 0
+        assert "Traceback" not in house.stderr.read()
+    assert len(list(tmp_path.glob("*.jsonl.part"))) == 1
+
+
+def test_a_port_that_is_taken_is_told_of(tmp_path):
+    pytest.importorskip("uvicorn")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        words = [sys.executable, "-m", "trysim", "serve", "--port", port, "--folder", str(tmp_path)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "is it taken?" in done.stderr
+    assert "Traceback" not in done.stderr
