@@ -3,7 +3,8 @@
 Each policy's card, `agents/zoo/GAME/README.md`, is written as well.
 
 `python docs/strength.py` takes about an hour on two cores and goes on where it was stopped. `--only
-semerik-deal …` plays some of the contests, `--scale 0.1` a tenth of the deals.
+semerik-deal …` plays some of the contests and tells the others as they were played last, `--scale
+0.1` plays a tenth of the deals.
 """
 
 import argparse
@@ -21,8 +22,9 @@ from ladder import cpu, told
 
 from trysim.agents import make_agent
 from trysim.agents.policy import ZOO
-from trysim.arena import Comparison, compare, table_seed
+from trysim.arena import Comparison, compare, load_comparison, table_seed
 from trysim.arena.report import versions
+from trysim.arena.results import FILE_NAME
 from trysim.envs.batch import BatchEnv
 from trysim.envs.decisions import decide, new_streams
 from trysim.envs.games import game_named
@@ -109,11 +111,22 @@ def play(contest: Contest, work: Path, scale: float) -> dict[str, Comparison]:
     found = {}
     for agent, deals in contest.deals.items():
         print(f"{contest.name}: {agent}", file=sys.stderr)
-        folder = work / contest.name / agent.replace(":", "-").replace(",", "-")
+        folder = folder_of(contest, agent, work)
         n = max(2, round(deals * scale))
         pair = [contest.policy, agent]
         found[agent] = compare(contest.game, pair, n, SEED, contest.options, out=folder)
     return found
+
+
+def played_before(contest: Contest, work: Path) -> dict[str, Comparison]:
+    """What the folder `work` holds of a contest."""
+    folders = {agent: folder_of(contest, agent, work) for agent in contest.deals}
+    return {agent: load_comparison(f) for agent, f in folders.items() if (f / FILE_NAME).exists()}
+
+
+def folder_of(contest: Contest, agent: str, work: Path) -> Path:
+    """Where the policy against an agent is kept."""
+    return work / contest.name / agent.replace(":", "-").replace(",", "-")
 
 
 # Exactly seventeen --------------------------------------------------------------------------------
@@ -141,6 +154,14 @@ def share_of_seventeens(n_players: int, first: str, others: str, n: int) -> tupl
     hits = env.rows[:, at : at + n_players] == BEST_SCORE
     alone = np.arange(n_players) == np.arange(n)[:, None] % n_players
     return float(hits[alone].mean()), float(hits[~alone].mean())
+
+
+def counted_before(file: Path) -> dict[int, tuple[float, float]]:
+    """What was counted when the page was made last."""
+    if not file.exists():
+        return {}
+    kept = json.loads(file.read_text(encoding="utf-8"))[SEVENTEENS]
+    return {int(n): (mine, others) for n, (mine, others) in kept.items()}
 
 
 # Showing ------------------------------------------------------------------------------------------
@@ -256,16 +277,21 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     given = parser.parse_args()
     results = {
-        contest.name: play(contest, given.work, given.scale)
+        contest.name: found
         for contest in CONTESTS
-        if contest.name in given.only
-    }
-    seventeens = {
-        n: share_of_seventeens(n, "policy:semnadtsat", SOME, round(deals * given.scale))
-        for n, deals in SEVENTEEN_DEALS.items()
-        if SEVENTEENS in given.only
+        if (
+            found := play(contest, given.work, given.scale)
+            if contest.name in given.only
+            else played_before(contest, given.work)
+        )
     }
     given.out.mkdir(parents=True, exist_ok=True)
+    seventeens = counted_before(given.out / "strength.json")
+    if SEVENTEENS in given.only:
+        seventeens = {
+            n: share_of_seventeens(n, "policy:semnadtsat", SOME, round(deals * given.scale))
+            for n, deals in SEVENTEEN_DEALS.items()
+        }
     data = {
         name: {agent: json.loads(c.to_json()) for agent, c in of_agents.items()}
         for name, of_agents in results.items()

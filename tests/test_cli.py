@@ -106,10 +106,10 @@ def test_one_game(capsys):
     [
         (
             [],
-            "a command is needed: games, record, verify, train, best-response, arena, "
-            "cross-play, bench",
+            "a command is needed: games, play, serve, watch, render, record, verify, train, "
+            "best-response, arena, cross-play, bench",
         ),
-        (["play"], "invalid choice: 'play'"),
+        (["sing"], "invalid choice: 'sing'"),
         (["games", "whist"], "no game 'whist': there are sim_lystiv, semnadtsat, semerik"),
         (["games", "--all"], "--all"),
         (["record", "semerik"], "required: agents, episodes, seed, out; see trysim record --help"),
