@@ -47,7 +47,7 @@ class PolicyAgent:
         if mode not in MODES:
             raise BadInput(f"agent {spec!r}: mode={mode!r}; allowed are {', '.join(MODES)}")
         self.spec = spec
-        self._net = net.eval()
+        self.net = net.eval()
         self._compiled = net.compiled()
         self._kernels = compiled_for(game.name) if self._compiled else None
         self._sample = mode == "sample"
@@ -55,8 +55,8 @@ class PolicyAgent:
     @property
     def digest(self) -> str:
         """Hex digest of the network: of its layers and weights."""
-        found = hashlib.sha256(str(self._net).encode())
-        for weights in self._net.state_dict().values():
+        found = hashlib.sha256(str(self.net).encode())
+        for weights in self.net.state_dict().values():
             found.update(weights.numpy().tobytes())
         return found.hexdigest()
 
@@ -101,7 +101,7 @@ class PolicyAgent:
         """
         n = len(observations)
         missing = max(0, _FEWEST_ROWS - n)
-        logits: torch.Tensor = self._net(torch.nn.functional.pad(observations, (0, 0, 0, missing)))
+        logits: torch.Tensor = self.net(torch.nn.functional.pad(observations, (0, 0, 0, missing)))
         return logits[:n]
 
 

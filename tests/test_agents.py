@@ -219,7 +219,7 @@ def test_a_network_of_ones_own_gives_the_same_bits_however_many_are_asked(name, 
 def test_the_digest_of_a_policy_is_that_of_its_weights(tmp_path):
     one, same, other = (policy("semerik", tmp_path / part) for part in "abc")
     for source, copy in ((one, same),):
-        copy._net.load_state_dict(source._net.state_dict())
+        copy.net.load_state_dict(source.net.state_dict())
     assert one.digest == same.digest != other.digest
 
 

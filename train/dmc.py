@@ -94,6 +94,10 @@ class DMC(Training):
         copy.load_state_dict(self._learner.state_dict())
         return copy
 
+    def take_over(self, net: Network) -> None:
+        """Begin with this policy. RuntimeError if the trained network is another kind."""
+        self._learner.load_state_dict(net.state_dict())
+
     def iterate(self) -> dict[str, float]:
         """Play, then learn from what was played; figures that tell how it goes."""
         self.play()

@@ -17,7 +17,7 @@ from torch import nn
 
 from trysim.agents import make_agent
 from trysim.agents.networks import ACTIVATIONS, NETWORKS, Network
-from trysim.agents.policy import PolicyAgent, save_policy
+from trysim.agents.policy import PolicyAgent, load_policy, save_policy
 from trysim.arena.report import versions
 from trysim.envs.decisions import decide, new_streams
 from trysim.envs.games import BadInput, Game, game_named
@@ -73,6 +73,9 @@ class SelfPlayConfig(SharedConfig):
     """relu or tanh."""
     device: str = "cpu"
     """Where the network learns: cpu or cuda; it always plays on the CPU."""
+    start: str = ""
+    """What to start from: the folder of a training (its policy and critic), or a policy (a folder,
+    or the name of one in the box). With nothing, from random weights."""
 
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
@@ -196,6 +199,25 @@ class Training:
         """Whether all weights are numbers."""
         return all(bool(torch.isfinite(p).all()) for p in self._learner.parameters())
 
+    # Where it starts ----------------------------------------------------------------------------
+    def start_from(self, source: str) -> None:
+        """Take over the weights of another training, or of a policy; BadInput if they do not fit."""
+        checkpoint = Path(source) / CHECKPOINT
+        try:
+            if checkpoint.is_file():
+                tensors = safetensors.torch.load_file(checkpoint)
+                self._learner.load_state_dict(_part(tensors, "learner"))
+                self._load_optimiser(_part(tensors, "optimiser"))
+            else:
+                self.take_over(load_policy(self.game, source).net)
+        except (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError) as error:
+            told = " ".join(str(error).split())
+            raise BadInput(f"start: {source}: {told}") from None
+
+    def take_over(self, net: Network) -> None:
+        """Begin with this policy. RuntimeError if the trained network is another kind."""
+        raise NotImplementedError
+
     # Checkpoints --------------------------------------------------------------------------------
     def save(self, path: Path, about: Mapping[str, Any]) -> None:
         """Write everything that going on exactly needs, whole or not at all."""
@@ -281,6 +303,8 @@ def train_as(
         check_free(out)
     training = kind(config)
     about: dict[str, Any] = {"seconds": 0.0}
+    if config.start and not resume:
+        training.start_from(config.start)
     if resume:
         about = training.load(out / CHECKPOINT)
         _check_same(config, about["config"], out)

@@ -54,6 +54,8 @@ class PPOConfig(SelfPlayConfig):
     """Weight of the critic's loss."""
     value_bins: int = 0
     """Bins of a critic that tells the distribution of what may come; with 0 it tells the mean."""
+    critic_alone: int = 0
+    """Decisions at first that teach the critic only: for a `start` from a policy, without one."""
     averaged_updates: int = 1000
     """Updates over which weights are averaged: the policy that is kept has the mean weights."""
     guide: str = ""
@@ -80,6 +82,7 @@ class PPOConfig(SelfPlayConfig):
                 "gae_lambda": 0,
                 "value_weight": 0,
                 "value_bins": 0,
+                "critic_alone": 0,
                 "guide_worlds": 1,
                 "guide_until": 0,
                 "averaged_updates": 1,
@@ -294,6 +297,11 @@ class PPO(Training):
         """A copy of the policy as it is now, on the CPU."""
         return self.learner.policy()
 
+    def take_over(self, net: Network) -> None:
+        """Begin with this policy. RuntimeError if the trained network is another kind."""
+        for actor in (self.learner.actor, self.learner.mean_actor.module):
+            actor.load_state_dict(net.state_dict())
+
     def is_guided(self) -> bool:
         """Whether the guide is still listened to."""
         return self.guide is not None and self.share_done() < self.config.guide_until
@@ -336,6 +344,7 @@ class PPO(Training):
     def learn(self) -> dict[str, float]:
         """Update policy and critic from the rollout."""
         config, is_guided, rate = self.config, self.is_guided(), self._slow_down()
+        self.learner.actor.requires_grad_(self.n_decisions > config.critic_alone)
         lessons = self._lessons()
         sums: dict[str, float] = {}
         n_updates = 0
