@@ -205,14 +205,18 @@ _arena: Arena
 
 def _start(game: Game, options: Mapping[str, Any], specs: Sequence[str], seed: int) -> None:
     global _arena
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     _arena = Arena(game, options, specs, seed)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 
 
-def _end_with_parent() -> None:
-    """A worker whose parent was killed would wait for its next job for ever."""
+def end_with_parent() -> None:
+    """Let this worker end when its parent is killed: it would wait for its next job for ever."""
+    threading.Thread(target=_wait_for_end_of_parent, daemon=True).start()
+
+
+def _wait_for_end_of_parent() -> None:
     parent = parent_process()
     assert parent is not None
     parent.join()

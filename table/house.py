@@ -8,20 +8,22 @@ all its tables again. A seat belongs to whoever has its token; only digests of t
 import asyncio
 import hashlib
 import json
-import multiprocessing
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from trysim.agents import Agent, make_agent
 from trysim.arena.report import write_whole
+from trysim.arena.workers import end_with_parent
 from trysim.envs.games import BadInput, Game, game_named
 from trysim.envs.record import read
-from trysim.envs.rules.row import NOBODY
+from trysim.envs.rules.row import NOBODY, SEAT
+from trysim.envs.texts import Player, Text
 from trysim.table.match import Match, is_person
 from trysim.table.story import Story
 
@@ -89,6 +91,10 @@ def _digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
+class NoTable(BadInput):
+    """The house has no table of that id."""
+
+
 class House:
     """All tables. Its methods are called from one event loop."""
 
@@ -130,7 +136,7 @@ class House:
             check_open(spec)
         if (spec, game.name) not in self._made:
             if self._compiler is None:
-                self._compiler = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+                self._compiler = ProcessPoolExecutor(1, get_context("spawn"), end_with_parent)
             loop = asyncio.get_running_loop()
             await loop.run_in_executor(self._compiler, _compile, spec, game.name)
         agent: Agent = await self.ask(self.agent, spec, game)
@@ -142,11 +148,11 @@ class House:
 
     # Tables -------------------------------------------------------------------------------------
     def table(self, name: str) -> Table:
-        """The table of that id; BadInput if there is none."""
+        """The table of that id; NoTable if there is none."""
         try:
             return self.tables[name]
         except KeyError:
-            raise BadInput(f"there is no table {name!r}") from None
+            raise NoTable(Text("there is no table {name}", name=name)) from None
 
     async def begin(
         self,
@@ -158,7 +164,7 @@ class House:
     ) -> Table:
         """Begin a match; BadInput for anything wrong, and then nothing is begun."""
         if len(self.tables) >= MAX_TABLES:
-            raise BadInput(f"the house is full: {MAX_TABLES} tables")
+            raise BadInput(Text("the house is full: {n} tables", n=MAX_TABLES))
         found = game_named(game)
         for spec in seats:
             _check_seat(spec)
@@ -177,17 +183,15 @@ class House:
     def show(self, record: Mapping[str, Any]) -> Table:
         """A table that tells a record's story; it is not kept. BadInput if the record is wrong."""
         if len(self.tables) >= MAX_TABLES:
-            raise BadInput(f"the house is full: {MAX_TABLES} tables")
+            raise BadInput(Text("the house is full: {n} tables", n=MAX_TABLES))
         return self._tell(secrets.token_urlsafe(6), record)
 
-    def take_seat(self, table: Table, seat: int, person: str = "") -> str:
+    def take_seat(self, table: Table, seat: int) -> str:
         """Give a free seat to somebody: its token. BadInput if it is not free."""
         if not 0 <= seat < len(table.seats) or not is_person(table.seats[seat]):
-            raise BadInput(f"seat {seat} is no person's")
+            raise BadInput(Text("no person may sit down at seat {seat}", seat=seat + 1))
         if table.takers[seat] is not None:
-            raise BadInput(f"seat {seat} is taken")
-        if person and not _NAME.fullmatch(person):
-            raise BadInput(f"{person!r} is no name: letters, figures, spaces, at most 24")
+            raise BadInput(Text("seat {seat} is taken", seat=seat + 1))
         token = secrets.token_urlsafe(24)
         table.takers[seat] = _digest(token)
         self._keep_takers(table)
@@ -201,13 +205,13 @@ class House:
         """
         seat = table.seat_of(token)
         if seat is None:
-            raise BadInput("you do not sit at this table: take a seat first")
+            raise BadInput(Text("you do not sit at this table: take a seat first"))
         if table.match is None or table.match.is_over:
-            raise BadInput("the match is over")
+            raise BadInput(Text("the match is over"))
         if number is not None and number != len(table.story):
-            raise BadInput("the table has moved on since")
+            raise BadInput(Text("the table has moved on since"))
         if table.match.turn != seat:
-            raise BadInput(f"it is the turn of seat {table.match.turn}")
+            raise BadInput(Text("it is the turn of {player}", player=Player(table.match.turn or 0)))
         table.match.act(action)
         table.change()
 
@@ -248,8 +252,9 @@ class House:
             await asyncio.sleep(table.pace)
             try:
                 await self.ask(match.let_agent_act)
-            except BadInput as error:  # an agent of one's own that plays what is not legal
-                table.broken = str(error)
+            except Exception as error:  # an agent of one's own may do anything
+                told = str(error) if isinstance(error, BadInput) else repr(error)
+                table.broken = f"{table.seats[int(match.row[SEAT])]}: {told}"
                 table.change()
                 return
             table.change()
@@ -300,7 +305,9 @@ def _check_seat(spec: Any) -> None:
         raise BadInput(f"a seat is human, human:NAME or an agent, not {spec!r}")
     name = spec.partition(":")[2]
     if is_person(spec) and name and not _NAME.fullmatch(name):
-        raise BadInput(f"{name!r} is no name: letters, figures, spaces, at most 24")
+        raise BadInput(
+            Text("{name} is no name: letters, figures, spaces, at most 24", name=repr(name))
+        )
 
 
 def check_open(spec: str) -> None:
@@ -311,15 +318,27 @@ def check_open(spec: str) -> None:
     parts = re.split(r"[:+,]", spec)
     if parts[0] not in _OPEN_KINDS or any("/" in part or "." in part for part in parts):
         raise BadInput(
-            f"agent {spec!r}: here there are {', '.join(_OPEN_KINDS)} without files; "
-            "trysim serve --agents lets more in"
+            Text(
+                "agent {spec}: here play {kinds} without files; trysim serve --agents lets more in",
+                spec=repr(spec),
+                kinds=", ".join(_OPEN_KINDS),
+            )
         )
     for part in parts:
         if part in ("python", "sb3", "oracle"):
-            raise BadInput(f"agent {spec!r}: {part} is let in by trysim serve --agents only")
+            raise BadInput(
+                Text(
+                    "agent {spec}: {part} is let in by trysim serve --agents only",
+                    spec=repr(spec),
+                    part=part,
+                )
+            )
         name, _, value = part.partition("=")
         if name in _SETTING_LIMITS and not _is_at_most(value, _SETTING_LIMITS[name]):
-            raise BadInput(f"agent {spec!r}: {name} is at most {_SETTING_LIMITS[name]} here")
+            most = _SETTING_LIMITS[name]
+            raise BadInput(
+                Text("agent {spec}: {name} is at most {most} here", spec=repr(spec), name=name, most=most)
+            )
 
 
 def _is_at_most(value: str, most: float) -> bool:

@@ -31,9 +31,10 @@ from trysim.envs.games import GAMES, BadInput, Game
 from trysim.envs.record import dumps, read_text
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.row import SEAT
-from trysim.envs.table_view import TITLES, action_label
+from trysim.envs.table_view import TITLES, action_label, player_name
 from trysim.table.cards import sprite
-from trysim.table.house import House, Table
+from trysim.envs.texts import Text
+from trysim.table.house import House, NoTable, Table
 from trysim.table.languages import ENGLISH, LANGUAGES, catalogue, check_language, said
 from trysim.table.match import is_person
 from trysim.table.pictures import picture, seat_names, thought_told
@@ -88,8 +89,12 @@ def application(house: House, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
 
 async def _complain(request: Request, error: Exception) -> Response:
     """What is wrong with a request, in words."""
-    status = 404 if str(error).startswith("there is no table") else 400
-    return JSONResponse({"error": str(error)}, status)
+    asked = request.query_params.get("language", ENGLISH)
+    language = asked if asked in LANGUAGES else ENGLISH
+    table = _house_of(request).tables.get(request.path_params.get("id", ""))
+    name = seat_names(table.seats, language) if table else player_name
+    status = 404 if isinstance(error, NoTable) else 400
+    return JSONResponse({"error": said(error.args[0], language, name)}, status)
 
 
 # What is asked ----------------------------------------------------------------------------------
@@ -240,7 +245,7 @@ async def _show(request: Request) -> Response:
     house, content = _house_of(request), await _content(request)
     tables = [house.show(record) for record in read_text(content)]
     if not tables:
-        raise BadInput("there is no record in this file")
+        raise BadInput(Text("there is no record in this file"))
     return JSONResponse([_in_short(table, _language(request)) for table in tables], 201)
 
 
@@ -252,9 +257,8 @@ async def _table(request: Request) -> Response:
 
 
 async def _take_seat(request: Request) -> Response:
-    table, body = _table_of(request), await _body(request)
-    seat, person = request.path_params["seat"], _of_kind(body, "name", str, "")
-    token = _house_of(request).take_seat(table, seat, person)
+    table, seat = _table_of(request), int(request.path_params["seat"])
+    token = _house_of(request).take_seat(table, seat)
     return JSONResponse({"token": token, "seat": seat}, 201)
 
 
@@ -268,14 +272,14 @@ async def _act(request: Request) -> Response:
 async def _record(request: Request) -> Response:
     table = _table_of(request)
     if not table.is_over:
-        raise BadInput("the match is not over: its record is not whole yet")
+        raise BadInput(Text("the match is not over: its record is not whole yet"))
     path = _house_of(request).folder / f"{table.id}.jsonl"
     if table.match is not None:
         content = dumps(table.match.record()) + "\n"
     elif path.is_file():
         content = path.read_text(encoding="utf-8")
     else:
-        raise BadInput("this table tells a record that was sent: it is not kept here")
+        raise BadInput(Text("this table tells a record that was sent: it is not kept here"))
     headers = {"Content-Disposition": f'attachment; filename="{table.id}.jsonl"'}
     return Response(content, media_type="application/jsonl", headers=headers)
 
@@ -358,7 +362,7 @@ async def _hint(request: Request) -> Response:
     table, body = _table_of(request), await _body(request)
     seat = table.seat_of(_of_kind(body, "token", str, ""))
     if table.match is None or seat is None or table.match.turn != seat:
-        raise BadInput("there is a hint when it is your turn")
+        raise BadInput(Text("there is a hint when it is your turn"))
     number = len(table.story)
     told = await _told_by(request, table, _of_kind(body, "agent", str, ""), table.match.row, number)
     return JSONResponse(told)
@@ -368,9 +372,9 @@ async def _thought(request: Request) -> Response:
     """What an agent (the one who decided, if none is named) thinks of a decision."""
     table, number = _table_of(request), request.path_params["number"]
     if not table.is_over and table.has_people:
-        raise BadInput("what agents think is told when the match is over")
+        raise BadInput(Text("what agents think is told when the match is over"))
     if number >= len(table.story):
-        raise BadInput(f"there is no decision {number}")
+        raise BadInput(Text("there is no decision {number}", number=number))
     row = table.story.row(number)
     spec = request.query_params.get("agent") or table.seats[int(row[SEAT])]
     return JSONResponse(await _told_by(request, table, spec, row, number))
@@ -380,7 +384,7 @@ async def _told_by(
     request: Request, table: Table, spec: str, row: Row, number: int
 ) -> dict[str, Any]:
     if is_person(spec) or not spec:
-        raise BadInput("no agent decides here: name one")
+        raise BadInput(Text("no agent decides here: name one"))
     language, house = _language(request), _house_of(request)
     agent = await house.prepare(spec, table.game)
     decision = _decision(table, row, number)

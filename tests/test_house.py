@@ -165,7 +165,7 @@ def test_a_match_is_played_recorded_and_watched(name, client):
 
 
 def test_a_hint_is_for_ones_own_turn(client):
-    table = begin(client, "semerik", dealer=None)
+    table = begin(client, "semerik")
     token = sit(client, table)
     while now(client, table, token)["table"]["turn"] != 0:
         time.sleep(0.01)
@@ -245,7 +245,6 @@ def test_bad_requests_hurt_no_table(client):
         client.post(f"/api/tables/{table}/act", json={"token": 7, "action": []}),
         client.post(f"/api/tables/{table}/seats/0", json={}),
         client.post(f"/api/tables/{table}/seats/9", json={}),
-        client.post(f"/api/tables/{table}/seats/1", json={"name": "<script>"}),
         client.get(f"/api/tables/{table}/moments/99"),
         client.get(f"/api/tables/{table}/moments/0", params={"seat": 9}),
         client.get(f"/api/tables/{table}", params={"language": "xx"}),
@@ -323,12 +322,16 @@ def test_agents_of_the_house_are_let_in(tmp_path):
     assert "python:examples/own_agent.py:make" in house.agents
 
 
-def test_an_own_agent_that_plays_what_is_not_legal_stops_its_table_only(tmp_path):
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [(lambda n: np.full(n, 53), "not legal"), (lambda n: 1 // 0, "division"), (print, "wrong: ")],
+)
+def test_an_own_agent_that_goes_wrong_stops_its_table_only(answer, complaint, tmp_path):
     class Wrong:
         spec = "wrong"
 
         def act(self, decisions):
-            return np.full(decisions.n, 53)
+            return answer(decisions.n)
 
     async def scene():
         house = House(tmp_path, pace=0.0)
@@ -341,4 +344,20 @@ def test_an_own_agent_that_plays_what_is_not_legal_stops_its_table_only(tmp_path
         house.close()
         return bad.broken
 
-    assert "not legal" in asyncio.run(scene())
+    assert complaint in asyncio.run(scene())
+
+
+def test_complaints_are_told_in_the_language_of_the_page(client):
+    table = begin(client, "semerik", ["human:Оля", "human:Ян", "human:Юля", "human:Яна"])
+    tokens = [sit(client, table, seat) for seat in range(4)]
+    told = {
+        language: client.post(f"/api/tables/{table}/seats/0?language={language}", json={}).json()
+        for language in ("en", "uk", "ru", "runes")
+    }
+    assert [answer["error"] for answer in told.values()] == [
+        "seat 1 is taken", "місце 1 зайняте", "место 1 занято", "seat 1 is taken"
+    ]  # fmt: skip
+    turn = now(client, table)["table"]["turn"]
+    body = {"token": tokens[(turn + 1) % 4], "action": "7H"}
+    said = client.post(f"/api/tables/{table}/act?language=uk", json=body).json()["error"]
+    assert said == f"зараз ходить {['Оля', 'Ян', 'Юля', 'Яна'][turn]}"

@@ -13,7 +13,7 @@ from trysim.table.match import Match
 from trysim.table.reasons import why_not
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ["envs/table_view.py", "table/reasons.py"]
+SOURCES = ["envs/table_view.py", "table/reasons.py", "table/house.py", "table/server.py"]
 OTHERS = [language for language in LANGUAGES if language != "en"]
 
 
