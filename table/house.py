@@ -337,7 +337,12 @@ def check_open(spec: str) -> None:
         if name in _SETTING_LIMITS and not _is_at_most(value, _SETTING_LIMITS[name]):
             most = _SETTING_LIMITS[name]
             raise BadInput(
-                Text("agent {spec}: {name} is at most {most} here", spec=repr(spec), name=name, most=most)
+                Text(
+                    "agent {spec}: {name} is at most {most} here",
+                    spec=repr(spec),
+                    name=name,
+                    most=most,
+                )
             )
 
 

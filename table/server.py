@@ -32,8 +32,8 @@ from trysim.envs.record import dumps, read_text
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.row import SEAT
 from trysim.envs.table_view import TITLES, action_label, player_name
-from trysim.table.cards import sprite
 from trysim.envs.texts import Text
+from trysim.table.cards import sprite
 from trysim.table.house import House, NoTable, Table
 from trysim.table.languages import ENGLISH, LANGUAGES, catalogue, check_language, said
 from trysim.table.match import is_person

@@ -383,6 +383,59 @@ def test_a_broken_checkpoint_is_refused(content, trained, tmp_path):
         train(PPOConfig(**TINY), tmp_path, resume=True)
 
 
+# Starting from others ---------------------------------------------------------------------------
+ALONE = {**TINY, "mixed_share": 0.0, "opponents": [], "snapshots": 0, "total_decisions": 512}
+
+
+def parameters(module):
+    return torch.cat([p.detach().flatten() for p in module.parameters()]).clone()
+
+
+def test_a_training_starts_with_what_another_has_learned(trained, tmp_path):
+    _, out = trained
+    config = PPOConfig(**{**ALONE, "start": str(out), "seed": 2})
+    before, after = ppo.PPO(PPOConfig(**TINY)), ppo.PPO(config)
+    before.load(out / CHECKPOINT)
+    after.start_from(config.start)
+    assert torch.equal(parameters(before.learner), parameters(after.learner))
+    assert after.n_decisions == 0
+    train(config, tmp_path / "whole")
+    train(config, tmp_path / "twice", stop_after=256)
+    train(config, tmp_path / "twice", resume=True)
+    assert weights(tmp_path / "whole") == weights(tmp_path / "twice")
+
+
+@pytest.mark.parametrize("whose", ["folder", "box"])
+def test_a_critic_learns_alone_after_a_start_from_a_policy(whose, trained):
+    hidden = [16] if whose == "folder" else [128, 128]
+    start = str(trained[1] / "policy") if whose == "folder" else "semerik"
+    more = {"hidden": hidden, "critic_alone": 256, "total_decisions": 1024}
+    training = ppo.PPO(PPOConfig(**{**ALONE, **more}))
+    training.start_from(start)
+    learner = training.learner
+    given = make_agent(f"policy:{start}", "semerik").net
+    policy, critic = parameters(learner.actor), parameters(learner.critic)
+    assert torch.equal(policy, parameters(given))
+    assert torch.equal(policy, parameters(training.policy()))
+    training.iterate()
+    assert torch.equal(policy, parameters(learner.actor))
+    assert torch.equal(policy, parameters(training.policy()))
+    assert not torch.equal(critic, parameters(learner.critic))
+    training.iterate()
+    assert not torch.equal(policy, parameters(learner.actor))
+
+
+@pytest.mark.parametrize(
+    ("start", "complaint"),
+    [("nowhere", "nowhere"), ("semerik", "size mismatch"), ("sim_lystiv", "sim_lystiv")],
+)
+def test_a_start_that_does_not_fit_is_refused(start, complaint, tmp_path):
+    out = tmp_path / "run"
+    with pytest.raises(BadInput, match=complaint):
+        train(PPOConfig(**{**ALONE, "start": start}), out)
+    assert not out.exists()
+
+
 def test_a_policy_that_stops_exploring_stops_the_training(tmp_path, monkeypatch):
     monkeypatch.setattr(ppo.PPO, "iterate", _dead)
     with pytest.raises(TrainingStopped, match="stopped exploring after 20 decisions"):

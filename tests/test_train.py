@@ -1,6 +1,7 @@
 """Training: rewards reach the learner, seeds repeat, files are whole, other libraries learn too."""
 
 import json
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -11,12 +12,13 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 
 import trysim.envs  # noqa: F401  registers the environments
+from trysim import train as training
 from trysim.agents import make_agent
 from trysim.agents.policy import MODES
 from trysim.arena.duplicate import compare
 from trysim.envs.games import GAMES, BadInput
 from trysim.train import run
-from trysim.train.config import config_file, load_config
+from trysim.train.config import load_config
 from trysim.train.sb3 import SB3Config, make_env, train
 
 TINY = {
@@ -144,11 +146,14 @@ def test_maskable_ppo_learns_on_the_gymnasium_environment(vec_env):
 
 
 # Configurations and broken files ----------------------------------------------------------------
-def test_committed_configurations_are_whole():
-    for game in GAMES:
-        config = load_config(SB3Config, config_file(f"configs/{game}/sb3.yaml"), [])
-        assert config.game == game
-        config.check()
+CONFIGS = sorted((Path(__file__).resolve().parent.parent / "configs").rglob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_committed_configurations_are_whole(path):
+    config = load_config(training._algorithm(path).CONFIG, path, [])
+    assert config.game == path.parent.name
+    config.check()
 
 
 def test_overrides_and_unknown_keys(tmp_path):

@@ -201,7 +201,7 @@ class Training:
 
     # Where it starts ----------------------------------------------------------------------------
     def start_from(self, source: str) -> None:
-        """Take over the weights of another training, or of a policy; BadInput if they do not fit."""
+        """Begin with the weights of another training, or of a policy; BadInput if none fit."""
         checkpoint = Path(source) / CHECKPOINT
         try:
             if checkpoint.is_file():
