@@ -270,6 +270,36 @@ def test_two_browsers_share_a_table_and_a_reload_loses_nothing(page):
     assert page.all(".ending")
 
 
+def test_a_live_match_between_agents_is_watched(page):
+    page.lobby()
+    Select(page.all("#game")[0]).select_by_value("semerik")
+    page.driver.execute_script("document.querySelector('details').open = true")
+    page.choose("[name='option horizon']", "deal")
+    pace = page.all("[name=pace]")[0]
+    pace.clear()
+    pace.send_keys("0.5")
+    for box in page.all(".seats input"):
+        box.clear()
+        box.send_keys("greedy")
+    page.all("#new-table button.main")[0].click()
+    wait(lambda: page.all(".bar.watch"))
+
+    def place():
+        return [int(number) for number in page.text(".bar.watch output").split("/")]
+
+    wait(lambda: place()[0] == place()[1] > 2)
+    assert not page.all("a[download]")[0].is_displayed()
+    page.all(".bar.watch button[aria-label=back]")[0].click()
+    page.all(".bar.watch button[aria-label=back]")[0].click()
+    at, length = place()
+    wait(lambda: place()[1] > length + 2)
+    assert place()[0] == at
+    page.all(".bar.watch button[aria-label='next deal']")[0].click()
+    wait(lambda: page.all("a[download]")[0].is_displayed())
+    wait(lambda: place()[0] == place()[1])
+    assert page.all("main .status")[0].text
+
+
 def test_what_agents_think_is_shown_beside_a_record(page, tmp_path):
     from trysim.arena.play import play_match
     from trysim.envs.record import dumps

@@ -24,7 +24,8 @@ export async function showWatch(main, id, first, query, house) {
   const who = make("input", { list: "watch-agents", placeholder: say("who decided"), "aria-label": say("who is asked"), onchange: () => ((agent = who.value.trim()), go(number)) });
   const list = make("datalist", { id: "watch-agents" }, house.agents.map((name) => new Option(name === "policy" ? `policy:${about.game}` : name === "search" ? `search:policy=${about.game}` : name)));
   const step = (by, label, sign) => make("button", { type: "button", "aria-label": label, title: label, onclick: () => go(number + by) }, sign);
-  const deal = (by, label, sign) => make("button", { type: "button", "aria-label": label, title: label, onclick: () => go(otherDeal(by)) }, sign);
+  const deal = (by, label, sign) => make("button", { type: "button", "aria-label": label, title: label, onclick: () => otherDeal(by) }, sign);
+  const save = make("a", { class: "button", href: `/api/tables/${id}/record`, download: true, hidden: !about.over }, say("Save the record"));
   seats.value = eyes;
   const bar = make(
     "div",
@@ -32,20 +33,27 @@ export async function showWatch(main, id, first, query, house) {
     deal(-1, say("deal before"), "«"), step(-1, say("back"), "‹"), auto, step(1, say("forth"), "›"), deal(1, say("next deal"), "»"),
     slider, shown, seats, make("span", { class: "hint" }, who, list),
     make("button", { type: "button", onclick: link }, say("Copy the link to this moment")),
-    about.over ? make("a", { class: "button", href: `/api/tables/${id}/record`, download: true }, say("Save the record")) : null,
+    save,
   );
   main.append(status, place, bar);
 
-  function otherDeal(by) {
-    const before = about.deals.filter((start) => (by < 0 ? start < number : start > number));
-    return before.length ? (by < 0 ? before[before.length - 1] : before[0]) : by < 0 ? 0 : length;
+  const lookAgain = async () => Object.assign(about, await get(`/api/tables/${id}`, { token }));
+
+  async function otherDeal(by) {
+    if (!about.over) await lookAgain(); // deals have begun since
+    const that = about.deals.filter((start) => (by < 0 ? start < number : start > number));
+    return go(that.length ? that[by < 0 ? that.length - 1 : 0] : by < 0 ? 0 : length);
+  }
+
+  function showPlace() {
+    slider.max = length;
+    slider.value = number;
+    shown.textContent = `${number} / ${length}`;
   }
 
   async function go(to) {
     number = Math.max(0, Math.min(length, to));
-    slider.max = length;
-    slider.value = number;
-    shown.textContent = `${number} / ${length}`;
+    showPlace();
     const mine = (asked += 1);
     try {
       const query = eyes === "" ? { token } : { token, seat: eyes };
@@ -136,19 +144,21 @@ export async function showWatch(main, id, first, query, house) {
 
   window.addEventListener("keydown", keys);
   const stream = about.over ? null : new EventSource(address(`/api/tables/${id}/events`, { token }));
-  if (stream) {
-    stream.onmessage = (event) => {
-      const now = JSON.parse(event.data);
-      const atEnd = number === length;
-      length = now.moment;
-      about.over = now.over;
-      if (atEnd) go(length);
-      else go(number);
-      if (now.over) stream.close();
-    };
-  } else {
-    await go(number);
+  if (stream) stream.onmessage = (event) => goOn(JSON.parse(event.data)).catch(complain);
+
+  // A live match has moved on: whoever sees its last moment sees the new one.
+  async function goOn(now) {
+    const isLast = number === length;
+    length = now.moment;
+    if (now.broken) complain(new Error(now.broken));
+    if (now.over) stream.close();
+    if (now.over) await lookAgain();
+    save.hidden = !about.over;
+    if (isLast) await go(length);
+    else showPlace();
   }
+
+  await go(number);
   return () => {
     stop();
     window.removeEventListener("keydown", keys);
