@@ -14,7 +14,6 @@ A control variate is the value of the same deals for two cheap agents, its expec
 from deals apart. What it explains of a pair's values is taken out of their mean.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from itertools import combinations, pairwise
@@ -27,6 +26,7 @@ import trysim.agents
 from trysim.agents import make_agent
 from trysim.arena.jobs import Job, Line, Plan
 from trysim.arena.journal import Journal, opened_journal
+from trysim.arena.pool import n_cores
 from trysim.arena.report import progress as progress_bar
 from trysim.arena.report import versions
 from trysim.arena.results import Comparison, pair_of, ranking_of
@@ -82,7 +82,7 @@ def compare(
     config = _config(match, complete, seed, names, chosen, arena)
     wanted = _wanted(chosen, controls, deals)
     with _journal(out, config) as journal:
-        numbers = _play(arena, wanted, workers or _n_cores(), progress, journal)
+        numbers = _play(arena, wanted, workers or n_cores(), progress, journal)
         values = np.column_stack([numbers[Line(*pair)][:, 0] for pair in chosen])
         known = _control(numbers, controls) if controls else None
         results = tuple(pair_of(*pair, numbers[Line(*pair)], known) for pair in chosen)
@@ -236,12 +236,6 @@ def _config(
 
 def _journal(out: str | Path | None, config: Mapping[str, Any]) -> Any:
     return nullcontext() if out is None else opened_journal(Path(out), config)
-
-
-def _n_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 # Playing ----------------------------------------------------------------------------------------

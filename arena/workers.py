@@ -1,16 +1,8 @@
 """Jobs played, here or in worker processes: the same numbers either way."""
 
 import hashlib
-import os
 import re
-import signal
-import sys
-import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
-from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +11,7 @@ import numpy as np
 from trysim.agents import make_agent
 from trysim.arena.jobs import Job, Line, Plan
 from trysim.arena.play import play_out, stream_seed, table_seed
+from trysim.arena.pool import Done, done_by_processes, done_here
 from trysim.arena.statistics import Floats
 from trysim.envs.decisions import Agent
 from trysim.envs.games import Game
@@ -26,7 +19,6 @@ from trysim.envs.rules.jit import Row
 
 _APART = 2**31  # the number of the first deal that no comparison plays
 _FILES = re.compile(r"(?:policy|sb3|python):([^,:]+)")  # what follows these names in a spec
-_AHEAD = 2  # jobs that wait for each worker, or are being played by it
 
 
 def seatings(game: Game, n: int) -> Row:
@@ -71,7 +63,7 @@ class Arena:
         """How many numbers a deal gives: 1, and as many as seats unless it serves as a control."""
         return 1 if line.is_control else 1 + self._seatings.shape[1]
 
-    def play(self, job: Job) -> Floats:
+    def do(self, job: Job) -> Floats:
         """For each deal its value for agent a, and a's mean in each seat: (deals, 1 + seats).
 
         Of a control the value only: (deals, 1).
@@ -103,127 +95,19 @@ class Arena:
         return np.column_stack([of_tables.mean(1), of_seats])
 
 
-Played = Iterator[tuple[Job, Floats]]
-
-
-def played(arena: Arena, plan: Plan, workers: int) -> Played:
+def played(arena: Arena, plan: Plan, workers: int) -> Iterator[tuple[Job, Floats]]:
     """Play all of a plan; jobs with their numbers in the order in which they are ready."""
     workers = min(workers, plan.n_deals)
-    with _one_torch_thread():
-        if workers > 1:
-            yield from (_here(arena, plan, job) for job in plan.first_of_each_agent())
-            yield from _in_workers(arena, plan, workers)
-        else:
-            while job := plan.next():
-                yield _here(arena, plan, job)
+    if workers > 1:
+        first = iter(plan.first_of_each_agent())
+        yield from _noted(plan, done_here(arena, lambda: next(first, None)))
+        yield from _noted(plan, done_by_processes(Arena, arena.arguments, plan.next, workers))
+    else:
+        yield from _noted(plan, done_here(arena, plan.next))
 
 
-def _here(arena: Arena, plan: Plan, job: Job) -> tuple[Job, Floats]:
-    started = time.perf_counter()
-    numbers = arena.play(job)
-    plan.note(job, time.perf_counter() - started)
-    return job, numbers
-
-
-def _in_workers(arena: Arena, plan: Plan, workers: int) -> Played:
-    others = set(active_children())
-    pool = ProcessPoolExecutor(
-        workers, get_context("spawn"), initializer=_start, initargs=arena.arguments
-    )
-    waiting: dict[Future[tuple[Floats, float]], Job] = {}
-    try:
-        while True:
-            _hand_out(pool, plan, waiting, _AHEAD * workers)
-            if not waiting:
-                return
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                job = waiting.pop(future)
-                numbers, seconds = future.result()
-                plan.note(job, seconds)
-                yield job, numbers
-    except BaseException:
-        for worker in set(active_children()) - others:
-            worker.terminate()  # what they are playing is not wanted any more
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _hand_out(
-    pool: ProcessPoolExecutor,
-    plan: Plan,
-    waiting: dict[Future[tuple[Floats, float]], Job],
-    n_jobs: int,
-) -> None:
-    """Have `n_jobs` waiting, as long as there are any."""
-    with _interrupts_later():
-        while len(waiting) < n_jobs and (job := plan.next()):
-            waiting[pool.submit(_play, job)] = job
-
-
-@contextmanager
-def _one_torch_thread() -> Iterator[None]:
-    """As in a worker, so that sums come out alike; no effect unless an agent uses torch."""
-    torch: Any = sys.modules.get("torch")
-    n_threads = torch.get_num_threads() if torch else 0
-    if torch:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        if torch:
-            torch.set_num_threads(n_threads)
-
-
-@contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """Ctrl-C waits until this ends; processes started meanwhile never hear of it.
-
-    Blocking the signal does both, but for threads of libraries, on which it may arrive: hence the
-    handler. An interrupt while workers start would leave them waiting for ever.
-    """
-    if threading.current_thread() is not threading.main_thread():  # no signals arrive here
-        yield
-        return
-    noted: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
-    can_block = hasattr(signal, "pthread_sigmask")  # not on Windows
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else set()
-    try:
-        yield
-    finally:
-        if can_block:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        signal.signal(signal.SIGINT, handler)
-    if noted:
-        raise KeyboardInterrupt
-
-
-# In a worker process ----------------------------------------------------------------------------
-_arena: Arena
-
-
-def _start(game: Game, options: Mapping[str, Any], specs: Sequence[str], seed: int) -> None:
-    global _arena
-    end_with_parent()
-    _arena = Arena(game, options, specs, seed)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
-
-
-def end_with_parent() -> None:
-    """Let this worker end when its parent is killed: it would wait for its next job for ever."""
-    threading.Thread(target=_wait_for_end_of_parent, daemon=True).start()
-
-
-def _wait_for_end_of_parent() -> None:
-    parent = parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
-
-
-def _play(job: Job) -> tuple[Floats, float]:
-    """The numbers of a job, and the seconds it took."""
-    started = time.perf_counter()
-    return _arena.play(job), time.perf_counter() - started
+def _noted(plan: Plan, done: Done) -> Iterator[tuple[Job, Floats]]:
+    """What is done, the plan told how long it took."""
+    for job, numbers, seconds in done:
+        plan.note(job, seconds)
+        yield job, numbers

@@ -225,6 +225,22 @@ def positions(record: Mapping[str, Any]) -> Iterator[Row]:
     replay.check_end()
 
 
+def decisions(record: Mapping[str, Any]) -> Iterator[tuple[Row, int]]:
+    """The table before each decision of a record, and the number of the action.
+
+    RecordError, naming deal and action, where it departs from the rules.
+    """
+    _check_format(record)
+    game, row = _table_for(record)
+    replay = _Replay(game, row, record)
+    before: Row | None = None
+    for _ in replay.positions():
+        if before is not None:
+            yield before, replay.action
+        before = row.copy()
+    replay.check_end()
+
+
 def replay_onto(
     game: Game,
     row: Row,
@@ -292,6 +308,7 @@ class _Replay:
     ) -> None:
         self.game, self.row, self.record = game, row, record
         self.n_done = 0  # decisions
+        self.action = -1  # the last one
         self._history = history
         self._where = "before the first deal"
         self._deals = _of_type(record, "deals", list)
@@ -397,6 +414,7 @@ class _Replay:
             self._note_history(action)
         self.game.kernels.apply(self.row, action)
         self.n_done += 1
+        self.action = action
         if self._history is not None:
             self._note_history(None)
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from trysim.agents import Agent, make_agent
+from trysim.arena.pool import end_with_parent
 from trysim.arena.report import write_whole
-from trysim.arena.workers import end_with_parent
 from trysim.envs.games import BadInput, Game, game_named
 from trysim.envs.record import read
 from trysim.envs.rules.row import NOBODY, SEAT

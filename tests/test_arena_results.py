@@ -230,7 +230,7 @@ def test_deals_apart_are_other_deals():
     game = GAMES["semerik"]
     arena = Arena(game, game.complete_options(ONE_DEAL), ["greedy", "random"], 1)
     lines = [Line("greedy", "random", *more) for more in ((), (1,), (0, True))]
-    own, repeated, apart = (arena.play(Job(line, 0, 30))[:, 0] for line in lines)
+    own, repeated, apart = (arena.do(Job(line, 0, 30))[:, 0] for line in lines)
     assert own.shape == repeated.shape == apart.shape
     for other in (repeated, apart):
         assert (own != other).mean() > 0.5

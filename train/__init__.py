@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["ALGORITHMS", "run"]
 
-ALGORITHMS = ("ppo", "dmc", "sb3")
+ALGORITHMS = ("ppo", "dmc", "imitate", "sb3")
 
 
 def run(config_path: str, overrides: list[str], out: Path | None, resume: bool = False) -> int:

@@ -88,7 +88,7 @@ def _parser() -> ArgumentParser:
     subcommands = parser.add_subcommands(required=True)
     for add in (
         _add_games, _add_play, _add_serve, _add_watch, _add_render, _add_record, _add_verify,
-        _add_train, _add_best_response, _add_arena, _add_cross_play, _add_bench,
+        _add_dataset, _add_train, _add_best_response, _add_arena, _add_cross_play, _add_bench,
     ):  # fmt: skip
         add(subcommands)
     return parser
@@ -256,6 +256,36 @@ def _add_verify(subcommands: Any) -> None:
         "trysim verify runs/*.jsonl",
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="files of records")
+
+
+def _add_dataset(subcommands: Any) -> None:
+    parser = _add(
+        subcommands,
+        "dataset",
+        "keep every decision of many matches as Parquet: to learn from, or to look into",
+        "trysim dataset semerik --agents pimc:worlds=100 --option horizon=deal \\",
+        "    --episodes 20000 --seed 1 --out data/pimc",
+        "trysim dataset --records games.jsonl --out data/games",
+        "trysim dataset --unpack data/pimc --out games.jsonl",
+    )
+    parser.add_argument("game", nargs="?", help="the game's name, if matches are to be played")
+    parser.add_argument(
+        "--agents", nargs="+", metavar="SPEC", help=f"one for all seats, or one for each: {_AGENTS}"
+    )
+    parser.add_argument("--episodes", metavar="N", help="how many matches")
+    parser.add_argument("--seed", default="0", metavar="S", help="matches as `trysim record` plays")
+    _add_option(parser)
+    parser.add_argument("--workers", metavar="N", help="processes; all cores if not given")
+    parser.add_argument(
+        "--records", nargs="+", metavar="FILE", help="take the matches from files of records"
+    )
+    parser.add_argument("--unpack", metavar="DIR", help="write the records that a dataset holds")
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="PATH",
+        help="the dataset's folder, where the same command goes on; with --unpack a file",
+    )
 
 
 def _add_train(subcommands: Any) -> None:
@@ -568,6 +598,37 @@ def _record(arguments: Namespace) -> int:
     return OK
 
 
+def _dataset(arguments: Namespace) -> int:
+    from trysim.arena.dataset import from_records, make_dataset, to_records
+    from trysim.arena.report import new_file
+    from trysim.envs.games import BadInput, game_named
+
+    ways = [bool(arguments.game), bool(arguments.records), bool(arguments.unpack)]
+    if sum(ways) != 1:
+        raise BadInput("give a game to play, or --records FILE, or --unpack DIR")
+    out = Path(arguments.out)
+    if arguments.unpack:
+        with new_file(out) as file:
+            file.writelines(f"{record}\n" for record in to_records(Path(arguments.unpack)))
+    elif arguments.records:
+        print(from_records([Path(file) for file in arguments.records], out))
+    else:
+        game = game_named(arguments.game)
+        if not arguments.agents or arguments.episodes is None:
+            raise BadInput("--agents and --episodes are needed to play")
+        manifest = make_dataset(
+            game.name,
+            arguments.agents,
+            _number("episodes", arguments.episodes, 1),
+            _number("seed", arguments.seed, 0),
+            out,
+            _options(game, arguments.option),
+            None if arguments.workers is None else _number("workers", arguments.workers, 1),
+        )
+        print(manifest)
+    return OK
+
+
 def _agents_by_seat(game: "Game", options: dict[str, Any], specs: list[str]) -> list[Any]:
     """The agent of every seat; one spec is for all seats."""
     from trysim.agents import make_agent
@@ -725,6 +786,7 @@ _COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "render": _render,
     "record": _record,
     "verify": _verify,
+    "dataset": _dataset,
     "train": _train,
     "best-response": _best_response,
     "arena": _arena,

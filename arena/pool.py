@@ -1,0 +1,149 @@
+"""Jobs handed to worker processes, whose results come back in the order in which they are ready.
+
+A worker is made once in each process, from arguments that can be pickled, and asked for one job
+after another. What a job gives follows from the job alone: it does not matter who does it.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, parent_process
+from typing import Any, Protocol
+
+_AHEAD = 2  # jobs that wait for each worker, or are being done by it
+
+
+def n_cores() -> int:
+    """How many processes can work at once here."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Worker(Protocol):
+    """Whoever does jobs."""
+
+    def do(self, job: Any) -> Any:
+        """The result of a job."""
+        ...
+
+
+Done = Iterator[tuple[Any, Any, float]]
+
+
+def done_here(worker: Worker, next_job: Callable[[], Any]) -> Done:
+    """Do jobs, until there are no more; each with its result and the seconds it took."""
+    with _one_torch_thread():
+        while (job := next_job()) is not None:
+            yield (job, *_timed(worker, job))
+
+
+def done_by_processes(
+    make: Callable[..., Worker], arguments: tuple[Any, ...], next_job: Callable[[], Any], n: int
+) -> Done:
+    """The same by `n` processes, each with a worker `make(*arguments)`."""
+    others = set(active_children())
+    pool = ProcessPoolExecutor(n, get_context("spawn"), _start, (make, arguments))
+    waiting: dict[Future[tuple[Any, float]], Any] = {}
+    try:
+        while True:
+            _hand_out(pool, next_job, waiting, _AHEAD * n)
+            if not waiting:
+                return
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                yield (waiting.pop(future), *future.result())
+    except BaseException:
+        for process in set(active_children()) - others:
+            process.terminate()  # what they are doing is not wanted any more
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _hand_out(
+    pool: ProcessPoolExecutor,
+    next_job: Callable[[], Any],
+    waiting: dict[Future[tuple[Any, float]], Any],
+    n_jobs: int,
+) -> None:
+    """Have `n_jobs` waiting, as long as there are any."""
+    with _interrupts_later():
+        while len(waiting) < n_jobs and (job := next_job()) is not None:
+            waiting[pool.submit(_do, job)] = job
+
+
+def _timed(worker: Worker, job: Any) -> tuple[Any, float]:
+    started = time.perf_counter()
+    return worker.do(job), time.perf_counter() - started
+
+
+@contextmanager
+def _one_torch_thread() -> Iterator[None]:
+    """As in a worker process, so that sums come out alike; no effect where torch is not used."""
+    torch: Any = sys.modules.get("torch")
+    n_threads = torch.get_num_threads() if torch else 0
+    if torch:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if torch:
+            torch.set_num_threads(n_threads)
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Ctrl-C waits until this ends; processes started meanwhile never hear of it.
+
+    Blocking the signal does both, but for threads of libraries, on which it may arrive: hence the
+    handler. An interrupt while workers start would leave them waiting for ever.
+    """
+    if threading.current_thread() is not threading.main_thread():  # no signals arrive here
+        yield
+        return
+    noted: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
+    can_block = hasattr(signal, "pthread_sigmask")  # not on Windows
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else set()
+    try:
+        yield
+    finally:
+        if can_block:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+    if noted:
+        raise KeyboardInterrupt
+
+
+# In a worker process ----------------------------------------------------------------------------
+_worker: Worker
+
+
+def _start(make: Callable[..., Worker], arguments: tuple[Any, ...]) -> None:
+    global _worker
+    end_with_parent()
+    _worker = make(*arguments)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+
+
+def end_with_parent() -> None:
+    """Let this process end when its parent is killed: it would wait for its next job for ever."""
+    threading.Thread(target=_wait_for_end_of_parent, daemon=True).start()
+
+
+def _wait_for_end_of_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _do(job: Any) -> tuple[Any, float]:
+    """The result of a job, and the seconds it took."""
+    return _timed(_worker, job)
