@@ -75,6 +75,7 @@ def cross_play(
     out: str | Path,
     options: Mapping[str, Any] | None = None,
     workers: int | None = None,
+    ray: str | None = None,
 ) -> CrossPlay:
     """Play every two of the `agents` as partners `against` an opponent; all is written to `out`.
 
@@ -87,7 +88,9 @@ def cross_play(
         raise BadInput("cross-play needs two different agents or more")
     opponent = make_agent(against, game).spec
     teams = [f"team:{a}+{b}" for a in specs for b in specs]
-    comparison = compare(GAME, teams, deals, seed, options, workers, against=[opponent], out=out)
+    comparison = compare(
+        GAME, teams, deals, seed, options, workers, against=[opponent], out=out, ray=ray
+    )
     values = _values(Path(out), teams, opponent, deals)
     n = len(specs)
     is_own = np.eye(n, dtype=bool).ravel()

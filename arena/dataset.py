@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from trysim.agents import make_agent
 from trysim.arena.play import stream_seed, table_seed
-from trysim.arena.pool import Done, done_by_processes, done_here, n_cores
+from trysim.arena.pool import Done, done_by, done_here, n_workers
 from trysim.arena.report import check_installed, progress, versions, write_whole
 from trysim.arena.workers import digest
 from trysim.envs.decisions import Agent, decide, new_streams
@@ -96,12 +96,13 @@ def make_dataset(
     options: Mapping[str, Any] | None = None,
     workers: int | None = None,
     episodes_a_shard: int = EPISODES_A_SHARD,
+    ray: str | None = None,
 ) -> Path:
     """Play matches and keep every decision; the manifest's path.
 
     `agents` are specs, one for all seats or one for each; `workers` are processes, by default one
-    for each core. What is in `out` already, of the same
-    settings, is not played again. Raises BadInput for anything wrong.
+    for each core, or actors of the Ray cluster whose address `ray` is. What is in `out` already, of
+    the same settings, is not played again. Raises BadInput for anything wrong.
     """
     check_installed("datasets", "pyarrow", extra="reports")
     match = game_named(game)
@@ -111,7 +112,7 @@ def make_dataset(
         raise BadInput(f"agents: {len(agents)} for {n} players; give one for all, or {n}")
     seats = tuple(make_agent(spec, match).spec for spec in agents) * (n if len(agents) == 1 else 1)
     settings = Settings(game, complete, seats, episodes, seed, episodes_a_shard)
-    workers = n_cores() if workers is None else workers
+    workers = n_workers(workers, ray)
     for name, value, least in (("episodes", episodes, 1), ("episodes_a_shard", episodes_a_shard, 1),
                                ("seed", seed, 0), ("workers", workers, 1)):  # fmt: skip
         if value < least:
@@ -121,8 +122,8 @@ def make_dataset(
     missing = _begin(out, manifest, settings.n_shards)
     jobs = iter(missing)
     workers = min(workers, len(missing))
-    if workers > 1:
-        done = done_by_processes(Writer, (settings,), lambda: next(jobs, None), workers)
+    if workers > 1 or (ray and workers):
+        done = done_by(Writer, (settings,), lambda: next(jobs, None), workers, ray)
     else:
         done = done_here(writer, lambda: next(jobs, None))
     n_before = episodes - sum(len(settings.of_shard(number)) for number in missing)

@@ -26,7 +26,7 @@ import trysim.agents
 from trysim.agents import make_agent
 from trysim.arena.jobs import Job, Line, Plan
 from trysim.arena.journal import Journal, opened_journal
-from trysim.arena.pool import n_cores
+from trysim.arena.pool import n_workers
 from trysim.arena.report import progress as progress_bar
 from trysim.arena.report import versions
 from trysim.arena.results import Comparison, pair_of, ranking_of
@@ -58,6 +58,7 @@ def compare(
     control: bool | Names = False,
     rating: bool = False,
     out: str | Path | None = None,
+    ray: str | None = None,
 ) -> Comparison:
     """Compare `agents` (specs) over `deals` duplicate deals.
 
@@ -67,9 +68,10 @@ def compare(
     OpenSkill ratings. With `out`, a folder, everything is written there as well, ratings included,
     and what an earlier call played there is not played again.
 
-    The result is the same for any number of `workers` (processes; all cores by default). More than
-    one need a main module that may be imported again: scripts call this under
-    `if __name__ == "__main__":`. Raises BadInput for anything it cannot do.
+    The result is the same for any number of `workers` (processes; all cores by default), and for
+    those of the Ray cluster whose address `ray` is ("local" begins one here). More than one need a
+    main module that may be imported again: scripts call this under `if __name__ == "__main__":`.
+    Raises BadInput for anything it cannot do.
     """
     match = game_named(game)
     complete = match.complete_options(options or {})
@@ -82,7 +84,7 @@ def compare(
     config = _config(match, complete, seed, names, chosen, arena)
     wanted = _wanted(chosen, controls, deals)
     with _journal(out, config) as journal:
-        numbers = _play(arena, wanted, workers or n_cores(), progress, journal)
+        numbers = _play(arena, wanted, n_workers(workers, ray), progress, journal, ray)
         values = np.column_stack([numbers[Line(*pair)][:, 0] for pair in chosen])
         known = _control(numbers, controls) if controls else None
         results = tuple(pair_of(*pair, numbers[Line(*pair)], known) for pair in chosen)
@@ -246,7 +248,12 @@ def _wanted(pairs: Sequence[Names], controls: Sequence[Line], deals: int) -> dic
 
 
 def _play(
-    arena: Arena, wanted: Mapping[Line, int], workers: int, show: bool, journal: Journal | None
+    arena: Arena,
+    wanted: Mapping[Line, int],
+    workers: int,
+    show: bool,
+    journal: Journal | None,
+    ray: str | None,
 ) -> Numbers:
     """The numbers of all lines, (deals, numbers) each; those in the journal are not played."""
     numbers = {line: np.zeros((n, arena.n_numbers(line))) for line, n in wanted.items()}
@@ -256,7 +263,7 @@ def _play(
     plan = Plan(wanted, [job for job, _ in known])
     total = sum(wanted.values())
     with progress_bar("deals", total, show, total - plan.n_deals) as advance:
-        for job, found in played(arena, plan, workers):
+        for job, found in played(arena, plan, workers, ray):
             if journal:
                 journal.note(job, found)
             _put(numbers, job, found)

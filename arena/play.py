@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from trysim.agents import make_agent
 from trysim.envs.decisions import Agent, decide, new_streams
 from trysim.envs.games import Game
-from trysim.envs.record import Recorder
+from trysim.envs.record import Recorder, dumps
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.row import SEAT
 
@@ -107,6 +108,27 @@ def play_match(
         game.kernels.step(row, action)
         recorder.note_result(row)
     return recorder.record(row)
+
+
+class Recordings:
+    """Plays the matches of `trysim record`, a range of episodes at a time.
+
+    Episode k of `seed` is the match `play_match` plays with `table_seed(seed, k)`; `specs` are the
+    agents in the seats.
+    """
+
+    def __init__(
+        self, game: Game, options: Mapping[str, Any], specs: Sequence[str], seed: int, legal: bool
+    ) -> None:
+        self._game, self._options, self._seed, self._legal = game, options, seed, legal
+        agents = {spec: make_agent(spec, game) for spec in specs}
+        self._seats = [agents[spec] for spec in specs]
+
+    def do(self, episodes: Sequence[int]) -> list[str]:
+        """The records of these episodes, a line of JSON each."""
+        seeds = [table_seed(self._seed, episode) for episode in episodes]
+        game, options = self._game, self._options
+        return [dumps(play_match(game, options, self._seats, s, self._legal)) for s in seeds]
 
 
 _FIRST = np.zeros(1, np.int64)

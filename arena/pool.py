@@ -1,4 +1,4 @@
-"""Jobs handed to worker processes, whose results come back in the order in which they are ready.
+"""Jobs handed to workers, whose results come back in the order in which they are ready.
 
 A worker is made once in each process, from arguments that can be pickled, and asked for one job
 after another. What a job gives follows from the job alone: it does not matter who does it.
@@ -9,17 +9,23 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
 from typing import Any, Protocol
 
-_AHEAD = 2  # jobs that wait for each worker, or are being done by it
+AHEAD = 2  # jobs that wait for each worker, or are being done by it
 
 
-def n_cores() -> int:
-    """How many processes can work at once here."""
+def n_workers(wanted: int | None, ray: str | None = None) -> int:
+    """How many workers: as many as are wanted, else one for each core, here or of the cluster."""
+    if wanted is not None:
+        return wanted
+    if ray is not None:
+        from trysim.arena.ray_pool import n_cores_of
+
+        return n_cores_of(ray)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -40,7 +46,34 @@ def done_here(worker: Worker, next_job: Callable[[], Any]) -> Done:
     """Do jobs, until there are no more; each with its result and the seconds it took."""
     with _one_torch_thread():
         while (job := next_job()) is not None:
-            yield (job, *_timed(worker, job))
+            yield (job, *timed(worker, job))
+
+
+def in_order(done: Done, jobs: Sequence[Any]) -> Iterator[Any]:
+    """The results of `jobs`, in their order, each as soon as those before it are there."""
+    early: dict[Any, Any] = {}
+    wanted = iter(jobs)
+    following = next(wanted, None)
+    for job, result, _ in done:
+        early[job] = result
+        while following in early:
+            yield early.pop(following)
+            following = next(wanted, None)
+
+
+def done_by(
+    make: Callable[..., Worker],
+    arguments: tuple[Any, ...],
+    next_job: Callable[[], Any],
+    n: int,
+    ray: str | None,
+) -> Done:
+    """Do jobs by `n` processes of this machine or, if `ray` is its address, of a Ray cluster."""
+    if ray is None:
+        return done_by_processes(make, arguments, next_job, n)
+    from trysim.arena.ray_pool import done_by_ray
+
+    return done_by_ray(make, arguments, next_job, n, ray)
 
 
 def done_by_processes(
@@ -52,7 +85,7 @@ def done_by_processes(
     waiting: dict[Future[tuple[Any, float]], Any] = {}
     try:
         while True:
-            _hand_out(pool, next_job, waiting, _AHEAD * n)
+            _hand_out(pool, next_job, waiting, AHEAD * n)
             if not waiting:
                 return
             for future in wait(waiting, return_when=FIRST_COMPLETED).done:
@@ -77,7 +110,8 @@ def _hand_out(
             waiting[pool.submit(_do, job)] = job
 
 
-def _timed(worker: Worker, job: Any) -> tuple[Any, float]:
+def timed(worker: Worker, job: Any) -> tuple[Any, float]:
+    """The result of a job, and the seconds it took."""
     started = time.perf_counter()
     return worker.do(job), time.perf_counter() - started
 
@@ -146,4 +180,4 @@ def _wait_for_end_of_parent() -> None:
 
 def _do(job: Any) -> tuple[Any, float]:
     """The result of a job, and the seconds it took."""
-    return _timed(_worker, job)
+    return timed(_worker, job)

@@ -11,7 +11,7 @@ import numpy as np
 from trysim.agents import make_agent
 from trysim.arena.jobs import Job, Line, Plan
 from trysim.arena.play import play_out, stream_seed, table_seed
-from trysim.arena.pool import Done, done_by_processes, done_here
+from trysim.arena.pool import Done, done_by, done_here
 from trysim.arena.statistics import Floats
 from trysim.envs.decisions import Agent
 from trysim.envs.games import Game
@@ -95,13 +95,15 @@ class Arena:
         return np.column_stack([of_tables.mean(1), of_seats])
 
 
-def played(arena: Arena, plan: Plan, workers: int) -> Iterator[tuple[Job, Floats]]:
+def played(
+    arena: Arena, plan: Plan, workers: int, ray: str | None = None
+) -> Iterator[tuple[Job, Floats]]:
     """Play all of a plan; jobs with their numbers in the order in which they are ready."""
     workers = min(workers, plan.n_deals)
-    if workers > 1:
+    if workers > 1 or (ray and workers):
         first = iter(plan.first_of_each_agent())
         yield from _noted(plan, done_here(arena, lambda: next(first, None)))
-        yield from _noted(plan, done_by_processes(Arena, arena.arguments, plan.next, workers))
+        yield from _noted(plan, done_by(Arena, arena.arguments, plan.next, workers, ray))
     else:
         yield from _noted(plan, done_here(arena, plan.next))
 

@@ -10,8 +10,6 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from ladder import told
-
 from trysim.train.best_response import BestResponses, best_responses
 
 AGENTS = ["policy:semerik", "pimc:worlds=5", "expert"]
@@ -29,15 +27,15 @@ def written(found: list[BestResponses]) -> str:
     lines = [
         "# Best responses",
         "",
-        f"A fresh learner of {DECISIONS:,} decisions against one that never changes, in Семерик,",
-        f"single deals: what it wins a deal over {DEALS:,} duplicate deals that it was not trained on,",
-        "with its 95 % interval. The smaller, the less a learner of this size can exploit the agent.",
-        "Made by `docs/responses.py`.",
+        f"What a fresh learner wins a deal, in single deals of Семерик, after {DECISIONS:,} decisions",
+        f"against an agent that never changes: over {DEALS:,} duplicate deals that it was not trained",
+        "on. The smaller, the less such a learner can exploit the agent. Made by `docs/responses.py`.",
         "",
         "| against | gain | 95 % interval | seconds of training |",
         "|---|---|---|---|",
         *(
-            f"| `{gain.agent}` | {gain.mean:+.3f} | {told(gain.ci95)} | {gain.seconds:,.0f} |"
+            f"| `{gain.agent}` | {gain.mean:+.3f} | {gain.ci95[0]:+.3f} … {gain.ci95[1]:+.3f} | "
+            f"{gain.seconds:,.0f} |"
             for gain in gains
         ),
         "",

@@ -478,9 +478,7 @@ def test_from_the_command_line(tmp_path, capsys):
     with pytest.raises(BadInput, match="allowed are ppo, dmc, imitate, sb3"):
         run(str(path), [], tmp_path / "other")
     path.write_text("game: semerik\n")
-    with pytest.raises(
-        BadInput, match="algorithm: none is named; allowed are ppo, dmc"
-    ):
+    with pytest.raises(BadInput, match="algorithm: none is named; allowed are ppo, dmc"):
         run(str(path), [], tmp_path / "other")
     path.write_text("- 1\n- 2\n")
     with pytest.raises(BadInput, match="name: value"):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from trysim.table.story import Story
 
 OK, BAD_RECORD, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
+_AT_ONCE = 16  # matches recorded in one go
 _AGENTS = (
     "random, greedy, expert, pimc:worlds=N, ismcts:iterations=N, policy:GAME, policy:DIR, "
     "sb3:FILE.zip, team:A+B"
@@ -125,6 +126,18 @@ def _add_option(parser: ArgumentParser) -> None:
         action="append",
         metavar="NAME=VALUE",
         help="an option of the game (`trysim games` shows all); may be given several times",
+    )
+
+
+def _add_workers(parser: ArgumentParser) -> None:
+    parser.add_argument("--workers", metavar="N", help="processes; all cores if not given")
+    parser.add_argument(
+        "--ray",
+        nargs="?",
+        const="auto",
+        metavar="ADDRESS",
+        help="let the Ray cluster at this address work instead (auto: the running one; local: one "
+        "on this machine); the results are the same",
     )
 
 
@@ -241,6 +254,7 @@ def _add_record(subcommands: Any) -> None:
         "and the episode's number; an environment reset with it deals the record's first deal",
     )
     _add_option(parser)
+    _add_workers(parser)
     parser.add_argument(
         "--legal", action="store_true", help="keep all legal actions with every action"
     )
@@ -275,7 +289,7 @@ def _add_dataset(subcommands: Any) -> None:
     parser.add_argument("--episodes", metavar="N", help="how many matches")
     parser.add_argument("--seed", default="0", metavar="S", help="matches as `trysim record` plays")
     _add_option(parser)
-    parser.add_argument("--workers", metavar="N", help="processes; all cores if not given")
+    _add_workers(parser)
     parser.add_argument(
         "--records", nargs="+", metavar="FILE", help="take the matches from files of records"
     )
@@ -339,7 +353,7 @@ def _add_cross_play(subcommands: Any) -> None:
     parser.add_argument("--deals", required=True, metavar="N", help="duplicate deals, 2 or more")
     parser.add_argument("--seed", default="0", metavar="S", help="the deals' seed")
     _add_option(parser)
-    parser.add_argument("--workers", metavar="N", help="processes; all cores if not given")
+    _add_workers(parser)
     parser.add_argument(
         "--out", required=True, metavar="DIR", help="the folder for matrix, picture and deals"
     )
@@ -371,7 +385,7 @@ def _add_arena(subcommands: Any) -> None:
     parser.add_argument("--deals", required=True, metavar="N", help="deals (matches), 2 or more")
     parser.add_argument("--seed", default="0", metavar="S", help="the deals' seed")
     _add_option(parser)
-    parser.add_argument("--workers", metavar="N", help="processes; all cores if not given")
+    _add_workers(parser)
     parser.add_argument(
         "--control-variate",
         nargs="*",
@@ -579,22 +593,30 @@ def _render(arguments: Namespace) -> int:
 
 
 def _record(arguments: Namespace) -> int:
-    from trysim.arena.play import play_match, table_seed
+    from trysim.arena.play import Recordings
+    from trysim.arena.pool import done_by, done_here, in_order, n_workers
     from trysim.arena.report import new_file, progress
     from trysim.envs.games import game_named
-    from trysim.envs.record import dumps
 
     game = game_named(arguments.game)
     options = _options(game, arguments.option)
     episodes = _number("episodes", arguments.episodes, 1)
     seed = _number("seed", arguments.seed, 0)
-    agents = _agents_by_seat(game, options, arguments.agents)
+    specs = [agent.spec for agent in _agents_by_seat(game, options, arguments.agents)]
+    matches = (game, options, specs, seed, arguments.legal)
+    jobs = [range(first, min(first + _AT_ONCE, episodes)) for first in range(0, episodes, _AT_ONCE)]
+    workers, waiting = (
+        min(n_workers(_wanted_workers(arguments), arguments.ray), len(jobs)),
+        iter(jobs),
+    )
     with new_file(Path(arguments.out)) as file, progress("matches", episodes) as advance:
-        for episode in range(episodes):
-            own_seed = table_seed(seed, episode)
-            record = play_match(game, options, agents, own_seed, arguments.legal)
-            file.write(dumps(record) + "\n")
-            advance(1)
+        if workers > 1 or arguments.ray:
+            done = done_by(Recordings, matches, lambda: next(waiting, None), workers, arguments.ray)
+        else:
+            done = done_here(Recordings(*matches), lambda: next(waiting, None))
+        for lines in in_order(done, jobs):
+            file.writelines(f"{line}\n" for line in lines)
+            advance(len(lines))
     return OK
 
 
@@ -623,7 +645,8 @@ def _dataset(arguments: Namespace) -> int:
             _number("seed", arguments.seed, 0),
             out,
             _options(game, arguments.option),
-            None if arguments.workers is None else _number("workers", arguments.workers, 1),
+            _wanted_workers(arguments),
+            ray=arguments.ray,
         )
         print(manifest)
     return OK
@@ -716,9 +739,9 @@ def _cross_play(arguments: Namespace) -> int:
     options = _options(game_named(GAME), arguments.option)
     deals = _number("deals", arguments.deals, 2)
     seed = _number("seed", arguments.seed, 0)
-    workers = None if arguments.workers is None else _number("workers", arguments.workers, 1)
+    workers = _wanted_workers(arguments)
     agents, against = arguments.agents, arguments.against
-    found = cross_play(agents, against, deals, seed, arguments.out, options, workers)
+    found = cross_play(agents, against, deals, seed, arguments.out, options, workers, arguments.ray)
     Console(highlight=False).print(found.table())
     return OK
 
@@ -741,6 +764,10 @@ def _arena(arguments: Namespace) -> int:
     return OK
 
 
+def _wanted_workers(arguments: Namespace) -> int | None:
+    return None if arguments.workers is None else _number("workers", arguments.workers, 1)
+
+
 def _compare(arguments: Namespace) -> "Comparison":
     from trysim.arena import compare
     from trysim.envs.games import game_named
@@ -749,7 +776,7 @@ def _compare(arguments: Namespace) -> "Comparison":
     options = _options(game, arguments.option)
     deals = _number("deals", arguments.deals, 2)
     seed = _number("seed", arguments.seed, 0)
-    workers = None if arguments.workers is None else _number("workers", arguments.workers, 1)
+    workers = _wanted_workers(arguments)
     control = arguments.control_variate
     try:
         return compare(
@@ -764,6 +791,7 @@ def _compare(arguments: Namespace) -> "Comparison":
             control=control if control else control is not None,
             rating=arguments.rating,
             out=arguments.out,
+            ray=arguments.ray,
         )
     except KeyboardInterrupt:
         if arguments.out is not None:
