@@ -27,9 +27,10 @@ def written(found: list[BestResponses]) -> str:
     lines = [
         "# Best responses",
         "",
-        f"What a fresh learner wins a deal, in single deals of Семерик, after {DECISIONS:,} decisions",
-        f"against an agent that never changes: over {DEALS:,} duplicate deals that it was not trained",
-        "on. The smaller, the less such a learner can exploit the agent. Made by `docs/responses.py`.",
+        "What a fresh learner wins a deal, in single deals of Семерик, against an agent that never",
+        f"changes: after {DECISIONS:,} decisions, over {DEALS:,} duplicate deals that it was not",
+        "trained on. The smaller, the less such a learner can exploit the agent. Made by",
+        "`docs/responses.py`.",
         "",
         "| against | gain | 95 % interval | seconds of training |",
         "|---|---|---|---|",

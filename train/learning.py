@@ -363,7 +363,7 @@ def _check_alive(training: Training, n_dead: int, out: Path) -> None:
 
 def _check_same(config: SelfPlayConfig, before: Mapping[str, Any], out: Path) -> None:
     now = json.loads(json.dumps(plain(config)))
-    free = {"max_seconds", "threads"}  # what may change without changing the training
+    free = {"max_seconds", "threads", "loggers"}  # what may change without changing the training
     changed = [k for k in now if k not in free and now[k] != before.get(k)]
     if changed:
         told = ", ".join(f"{k}: {before.get(k)!r}, now {now[k]!r}" for k in changed)

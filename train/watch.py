@@ -12,13 +12,13 @@ from typing import Any
 
 import torch
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from torch.utils.tensorboard import SummaryWriter
 
 from trysim.agents import make_agent
 from trysim.arena.duplicate import compare
 from trysim.arena.report import versions
 from trysim.envs.games import BadInput, game_named
 from trysim.train.curve import draw_curves
+from trysim.train.loggers import LOGGERS
 
 _HEADINGS = ["decisions", "seconds", "anchor", "mean", "low", "high"]
 
@@ -68,6 +68,8 @@ class SharedConfig:
     """Fixed opponents of the evaluations."""
     checkpoint_every: int = 1_000_000
     """Decisions between two checkpoints."""
+    loggers: list[str] = field(default_factory=lambda: ["tensorboard"])
+    """Where figures go besides the CSV: tensorboard, wandb, mlflow."""
     seed: int = 1
     """Same seed, same policy (on one thread)."""
     threads: int = 2
@@ -81,6 +83,9 @@ class SharedConfig:
         game.complete_options(self.options_to_evaluate())
         for spec in self.anchors:
             make_agent(spec, game)
+        for name in self.loggers:
+            if name not in LOGGERS:
+                raise BadInput(f"loggers: {name}; allowed are {', '.join(LOGGERS)}")
         self.check_least(
             {
                 "total_decisions": 1,
@@ -141,7 +146,7 @@ class Watch:
             raise BadInput(f"cannot write to {out}: {error.strerror}") from None
         for path in (self._evaluations, self._log):
             _forget_after(path, n_decisions)
-        self._writer = SummaryWriter(str(out / "log"), purge_step=n_decisions or None)
+        self._loggers = [LOGGERS[name](plain(config), out, n_decisions) for name in config.loggers]
         self._started = time.perf_counter()
         self._aside = 0.0  # seconds of evaluations
         self.last_evaluated = -1
@@ -161,7 +166,8 @@ class Watch:
 
     def __exit__(self, *error: object) -> None:
         self._progress.stop()
-        self._writer.close()
+        for logger in self._loggers:
+            logger.close()
 
     @property
     def _evaluations(self) -> Path:
@@ -192,9 +198,12 @@ class Watch:
         rate = self.show(n_decisions)
         row = {"decisions": n_decisions, "seconds": round(self.seconds, 3), **figures}
         _append(self._log, list(row), list(row.values()))
-        for name, value in figures.items():
-            self._writer.add_scalar(f"learning/{name}", value, n_decisions)
-        self._writer.add_scalar("speed/decisions_per_second", rate, n_decisions)
+        told = {f"learning/{name}": value for name, value in figures.items()}
+        self._log_all({**told, "speed/decisions_per_second": rate}, n_decisions)
+
+    def _log_all(self, figures: Mapping[str, float], n_decisions: int) -> None:
+        for logger in self._loggers:
+            logger.note(figures, n_decisions)
 
     def evaluate(self, n_decisions: int) -> None:
         """Play the anchors on deals never trained on; show, log and keep what comes out."""
@@ -209,7 +218,7 @@ class Watch:
             row = [n_decisions, seconds, anchor, pair.mean, *pair.ci95]
             _append(self._evaluations, _HEADINGS, row)
             told.append(f"{pair.mean:+.2f} over {anchor}")
-            self._writer.add_scalar(f"anchors/{anchor}", pair.mean, n_decisions)
+            self._log_all({f"anchors/{anchor}": pair.mean}, n_decisions)
         self.last_evaluated = n_decisions
         self._progress.update(self._task, strength=", ".join(told))
         torch.set_num_threads(config.threads)
