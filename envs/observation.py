@@ -125,8 +125,9 @@ class History:
     def seen(self, row: Row, seat: int, start: int = 0) -> npt.NDArray[np.int16]:
         """The codes that `seat` knows (N,), seats counted from it, from event `start` on."""
         table = _relative_codes(self._game.n_players_of(row), seat)
-        seen = table[np.array(self._codes[start:], np.int16)]
-        return seen[seen != PADDING]
+        codes = table[np.array(self._codes[start:], np.int16)]
+        seen: npt.NDArray[np.int16] = codes[codes != PADDING]
+        return seen
 
 
 @cache

@@ -13,16 +13,17 @@ Importing this needs the extra `openspiel`.
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyspiel
 
-from trysim.envs.games import GAMES, BadInput, Game
+from trysim.envs.games import GAMES, BadInput, Game, game_named
 from trysim.envs.observation import MAX_TOKENS, History, describe_token
 from trysim.envs.rules.jit import Row
-from trysim.envs.rules.row import CUT, NOBODY, OVER, PENALTY_DECK, PHASE, SEAT, STRIKE, Option
+from trysim.envs.rules.row import CUT, NOBODY, OVER, PENALTY_DECK, PHASE, SEAT, STRIKE
 from trysim.envs.worlds import InformationSet
 
 _BY_LOT = -1  # the parameter that stands for the option's None
@@ -50,8 +51,8 @@ class Bounds:
 class Table:
     """A match under way, and what chance has drawn for the deal that comes, or is on the table.
 
-    `lot` is None while it is still to be drawn; `cards` are those drawn so far, `n_cards` how many
-    there will be.
+    It never changes: `after` gives another. `lot` is None while it is still to be drawn; `cards`
+    are those drawn so far, `n_cards` how many there will be.
     """
 
     def __init__(self, game: Game, row: Row) -> None:
@@ -60,15 +61,13 @@ class Table:
         self.lot: int | None = 0
         self.cards: list[int] = []
         self.n_cards = 0
-        self._paid = game.returns(row)  # before the last decision
+        self._row_before = row  # the last decision
         self.history.begin(row)
         if self.is_waiting:
             self._await_deck()
 
     def __deepcopy__(self, memo: Any) -> "Table":
-        other = copy.copy(self)
-        other.row, other.history, other.cards = self.row.copy(), self.history.copy(), self.cards[:]
-        return other
+        return self
 
     @property
     def is_waiting(self) -> bool:
@@ -82,21 +81,30 @@ class Table:
         pack = int(self.game.rules.pack(self.row))
         return [c for c in range(len(self.game.deck)) if pack >> c & 1 and c not in self.cards]
 
-    def draw(self, outcome: int) -> None:
-        """Take what chance has drawn; with the last card the deal is on the table."""
-        if self.lot is None:
-            self.lot = outcome
-            return
-        self.cards.append(outcome)
+    def after(self, action: int) -> "Table":
+        """The table after what chance draws, or after a legal action of the seat to act."""
+        other = copy.copy(self)
+        if self.is_waiting and self.lot is None:
+            other.lot = action
+        elif self.is_waiting:
+            other._draw(action)
+        else:
+            other._act(action)
+        return other
+
+    def _draw(self, card: int) -> None:
+        """Take a card; with the last one the deal is on the table."""
+        self.cards = [*self.cards, card]
         if len(self.cards) == self.n_cards:
+            self.row, self.history = self.row.copy(), self.history.copy()
             deck = np.array(self.cards + self.outcomes(), np.int64)
             self.game.kernels.give_deck(self.row, deck, self.lot)
             self.history.note_result(self.row)
 
-    def act(self, action: int) -> None:
-        """Carry out a legal action of the seat to act."""
-        self._paid = self.game.returns(self.row)
-        self.history.note(self.row, action)
+    def _act(self, action: int) -> None:
+        self._row_before = self.row
+        self.row, self.history = self.row.copy(), self.history.copy()
+        self.history.note(self._row_before, action)
         self.game.kernels.apply(self.row, action)
         self.history.note_result(self.row)
         if self.is_waiting:
@@ -109,7 +117,7 @@ class Table:
 
     def rewards(self) -> npt.NDArray[np.float64]:
         """What has been paid since the last decision (players,)."""
-        return self.game.returns(self.row) - self._paid
+        return self.game.returns(self.row) - self.game.returns(self._row_before)
 
     def action_text(self, action: int) -> str:
         """An action of chance or of the seat to act in words."""
@@ -134,7 +142,7 @@ def _n_lots(game: Game, row: Row) -> int:
 
 
 def _n_dealt(game: Game, row: Row) -> int:
-    """How many cards of the shuffled pack come into play: the hands, or the penalty's whole deck."""
+    """How many cards of the shuffled pack are looked at: those dealt, or all of a penalty's."""
     pack = [card for card in range(len(game.deck)) if int(game.rules.pack(row)) >> card & 1]
     if row[PHASE] == PENALTY_DECK:
         return len(pack)
@@ -163,14 +171,14 @@ class TrickGame(pyspiel.Game):  # type: ignore[misc]
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         game = self.game
-        self.options = game.complete_options({k: _option(value) for k, value in params.items()})
+        self.options = game.complete_options(_options(game, params))
         bounds = self.bounds(self.options)
         longest = len(game.options) + bounds.deals * (game.n_actions + _MOST_NOTED)
         self.n_tokens = min(longest, MAX_TOKENS.get(game.name, longest))
         self._n_chance = bounds.deals * len(game.deck) + 2  # and the lots: first dealer, cut
         row = game.new_row(self.options, 0)
         game.kernels.begin(row)
-        self._first = Table(game, row)
+        self.first_table = Table(game, row)
         info = pyspiel.GameInfo(
             num_distinct_actions=game.n_actions,
             max_chance_outcomes=len(game.deck),
@@ -186,10 +194,6 @@ class TrickGame(pyspiel.Game):  # type: ignore[misc]
         """A match before its first deal."""
         return TrickState(self)
 
-    def new_table(self) -> Table:
-        """The same, without OpenSpiel."""
-        return copy.deepcopy(self._first)
-
     def state_at(self, row: Row) -> "TrickState":
         """A state in the middle of a match, at a table or in a world; its history begins there."""
         state = self.new_initial_state()
@@ -204,11 +208,18 @@ class TrickGame(pyspiel.Game):  # type: ignore[misc]
         self,
         iig_obs_type: pyspiel.IIGObservationType | None = None,
         params: Mapping[str, Any] | None = None,
-    ) -> "TrickObserver":
-        """What tells of states: of all that a seat knows with perfect recall, else of the table."""
+    ) -> "TrickObserver | None":
+        """What tells of states: of all that a seat knows with perfect recall, else of the table.
+
+        None if it should tell public facts alone, or private ones: what a seat sees mixes them.
+        """
         if params:
             raise ValueError(f"no parameters of observations: {params}")
-        return TrickObserver(self, iig_obs_type)
+        kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+        single = pyspiel.PrivateInfoType.SINGLE_PLAYER
+        if not kind.public_info or kind.private_info != single:
+            return None
+        return TrickObserver(self, kind.perfect_recall)
 
 
 # Events of a deal that are no action of a seat: the dealer, a hand of 13, and what is shown then.
@@ -220,13 +231,14 @@ class TrickState(pyspiel.State):  # type: ignore[misc]
 
     def __init__(self, game: TrickGame) -> None:
         super().__init__(game)
-        self.table = game.new_table()
+        self.table = game.first_table
 
     def current_player(self) -> int:
         """The seat to act, or OpenSpiel's numbers for chance and the end."""
-        if self.table.is_waiting:
-            return int(pyspiel.PlayerId.CHANCE)
-        return int(pyspiel.PlayerId.TERMINAL) if self.is_terminal() else int(self.table.row[SEAT])
+        phase, players = self.table.row[PHASE], pyspiel.PlayerId
+        if phase == OVER:
+            return int(players.TERMINAL)
+        return int(players.CHANCE) if phase <= 0 else int(self.table.row[SEAT])
 
     def is_terminal(self) -> bool:
         """Whether the match is over."""
@@ -241,10 +253,7 @@ class TrickState(pyspiel.State):  # type: ignore[misc]
         return [(outcome, 1 / len(outcomes)) for outcome in outcomes]
 
     def _apply_action(self, action: int) -> None:
-        if self.table.is_waiting:
-            self.table.draw(int(action))
-        else:
-            self.table.act(int(action))
+        self.table = self.table.after(int(action))
 
     def _action_to_string(self, player: int, action: int) -> str:
         return self.table.action_text(int(action))
@@ -310,14 +319,12 @@ def _redrawn_penalty(table: Table, rng: np.random.Generator) -> list[int]:
 class TrickObserver:
     """Tells of states in OpenSpiel's way: `tensor` (float32), `dict` with its one part, texts."""
 
-    def __init__(self, game: TrickGame, kind: pyspiel.IIGObservationType | None) -> None:
-        single = pyspiel.PrivateInfoType.SINGLE_PLAYER
-        if kind is not None and not (kind.public_info and kind.private_info == single):
-            raise ValueError("only what one seat knows, private and public, can be observed")
-        self._tells_all = kind is not None and kind.perfect_recall
-        size = game.n_tokens if self._tells_all else game.game.layout.size
+    def __init__(self, game: TrickGame, tells_all: bool) -> None:
+        """Of the whole match if it `tells_all`, else of the table."""
+        self._tells_all = tells_all
+        size = game.n_tokens if tells_all else game.game.layout.size
         self.tensor = np.zeros(size, np.float32)
-        self.dict = {"tokens" if self._tells_all else "observation": self.tensor}
+        self.dict = {"tokens" if tells_all else "observation": self.tensor}
 
     def set_from(self, state: TrickState, player: int) -> None:
         """Write what the player knows into `tensor`."""
@@ -343,16 +350,22 @@ class TrickObserver:
 def _told(table: Table, seat: int) -> str:
     """All that the seat knows of the match, in words, other seats counted from it."""
     codes = table.history.seen(table.row, seat).tolist()
-    return f"seat {seat}: " + ", ".join(describe_token(table.game, code) for code in codes)
+    return f"seat {seat}: " + ", ".join(_word(table.game.name, code) for code in codes)
+
+
+@cache
+def _word(name: str, code: int) -> str:
+    return describe_token(game_named(name), code)
 
 
 # Registering ------------------------------------------------------------------------------------
-def _option(value: Any) -> Any:
-    return None if value == _BY_LOT and not isinstance(value, bool) else value
+def _options(game: Game, params: Mapping[str, Any]) -> dict[str, Any]:
+    by_lot = [option.name for option in game.options if option.default is None]
+    return {k: None if k in by_lot and v == _BY_LOT else v for k, v in params.items()}
 
 
-def _parameter(option: Option) -> Any:
-    return _BY_LOT if option.default is None else option.default
+def _parameters(options: Options) -> dict[str, Any]:
+    return {name: _BY_LOT if value is None else value for name, value in options.items()}
 
 
 def _game_type(game: Game, bounds: Bounds) -> pyspiel.GameType:
@@ -372,7 +385,7 @@ def _game_type(game: Game, bounds: Bounds) -> pyspiel.GameType:
         provides_information_state_tensor=True,
         provides_observation_string=True,
         provides_observation_tensor=True,
-        parameter_specification={option.name: _parameter(option) for option in game.options},
+        parameter_specification=_parameters({o.name: o.default for o in game.options}),
     )
 
 
@@ -385,9 +398,8 @@ def register(kind: type[TrickGame]) -> None:
 def load(game: Game | str, options: Options) -> TrickGame:
     """The game under these options."""
     name = game if isinstance(game, str) else game.name
-    params = {key: _BY_LOT if value is None else value for key, value in options.items()}
     try:
-        loaded: TrickGame = pyspiel.load_game(f"trysim_{name}", params)
+        loaded: TrickGame = pyspiel.load_game(f"trysim_{name}", _parameters(options))
     except pyspiel.SpielError as error:
         raise BadInput(str(error)) from None
     return loaded
