@@ -195,7 +195,10 @@ class TrickGame(pyspiel.Game):  # type: ignore[misc]
         return TrickState(self)
 
     def state_at(self, row: Row) -> "TrickState":
-        """A state in the middle of a match, at a table or in a world; its history begins there."""
+        """A state in the middle of a match, at a table or in a world.
+
+        Its history begins there: it can be played on, but not be resampled.
+        """
         state = self.new_initial_state()
         state.table = Table(self.game, row.copy())
         return state

@@ -90,6 +90,13 @@ def test_a_parameter_is_an_option(name):
         load(name, {"wild": 1})
 
 
+@pytest.mark.parametrize(("name", "options"), WHOLE_MATCHES)
+def test_openspiels_test_of_python_games(name, options):
+    """Clones, serialised and pickled games and states, the range of what is paid."""
+    tests = pytest.importorskip("open_spiel.python.tests.games_sim_test")
+    tests.GamesSimTest().sim_game(load(name, options))
+
+
 def test_states_are_pickled():
     game = load("semerik", {"horizon": "game", "target": 1})
     rng = random.Random(1)
