@@ -46,6 +46,16 @@ def _sb3(game: Game, argument: str, settings: Mapping[str, str]) -> Agent:
     return load_sb3(game, argument, settings.get("mode", "best"))
 
 
+def _openspiel(game: Game, argument: str, settings: Mapping[str, str]) -> Agent:
+    try:
+        from trysim.agents.openspiel import make_openspiel  # the extra `openspiel`
+    except ImportError as error:
+        raise BadInput(
+            f'agent openspiel:{argument}: {error}; pip install "trysim[openspiel]"'
+        ) from None
+    return make_openspiel(game, argument, settings)
+
+
 SPECS = {
     "random": Spec("random", "any legal action", lambda game, a, s: RulePlayer("random", game)),
     "greedy": Spec("greedy", "a simple rule player", lambda game, a, s: RulePlayer("greedy", game)),
@@ -99,6 +109,13 @@ SPECS = {
         _sb3,
         needs_argument=True,
         settings=("mode",),
+    ),
+    "openspiel": Spec(
+        "openspiel:random or openspiel:ismcts[,simulations=N,uct=C]",
+        "a bot of OpenSpiel: any legal action, or its tree search with random play to the end",
+        _openspiel,
+        needs_argument=True,
+        settings=("simulations", "uct"),
     ),
 }
 

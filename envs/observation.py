@@ -45,10 +45,17 @@ class History:
         self._declared = [0] * game.n_seats
 
     def begin(self, row: Row) -> None:
-        """Forget everything; note the options and the deal on the table."""
+        """Forget everything; note the deal on the table, be it the first of the match or not."""
         del self._codes[:]
-        self._deal_starts.clear()
+        self._deal_starts[:] = [0] * (int(row[DEALS]) - 1)
         self.note_result(row)
+
+    def copy(self) -> "History":
+        """Another history of the same events."""
+        other = History(self._game)
+        other._codes = self._codes[:]
+        other._deal_starts, other._declared = self._deal_starts[:], self._declared[:]
+        return other
 
     def note(self, row_before: Row, action: int) -> None:
         """Note the action about to be carried out."""
@@ -102,20 +109,25 @@ class History:
                 declared + k for k in range(self._game.n_actions - n_cards) if new >> k & 1
             )
 
-    def tokens(self, row: Row, seat: int) -> npt.NDArray[np.int16]:
-        """The match as `seat` knows it: int16 (MAX_TOKENS,), padded with 0 at the end."""
+    def tokens(self, row: Row, seat: int, size: int = 0) -> npt.NDArray[np.int16]:
+        """The match as `seat` knows it: int16 (`size` or MAX_TOKENS,), padded with 0 at the end."""
         game = self._game
         n_options = len(game.options)
-        out = np.zeros(MAX_TOKENS[game.name], np.int16)
+        out = np.zeros(size or MAX_TOKENS[game.name], np.int16)
         out[:n_options] = OPTION + 1 + row[FIRST_OPTION : FIRST_OPTION + n_options]
-        table = _relative_codes(game.n_players_of(row), seat)
         for start in self._deal_starts:
-            seen = table[np.frombuffer(self._codes, np.int16)[start:]]
-            seen = seen[seen != PADDING]
+            seen = self.seen(row, seat, start)
             if n_options + seen.size <= out.size:
                 out[n_options : n_options + seen.size] = seen
                 break
         return out
+
+    def seen(self, row: Row, seat: int, start: int = 0) -> npt.NDArray[np.int16]:
+        """The codes that `seat` knows (N,), seats counted from it, from event `start` on."""
+        table = _relative_codes(self._game.n_players_of(row), seat)
+        codes = table[np.array(self._codes[start:], np.int16)]
+        seen: npt.NDArray[np.int16] = codes[codes != PADDING]
+        return seen
 
 
 @cache
@@ -142,10 +154,11 @@ def describe_tokens(game: Game, tokens: npt.ArrayLike) -> list[str]:
         f"{option.name}={option.decode(code - OPTION - 1)}"
         for option, code in zip(game.options, codes[:n], strict=True)
     ]
-    return options + [_describe_token(game, code) for code in codes[n:]]
+    return options + [describe_token(game, code) for code in codes[n:]]
 
 
-def _describe_token(game: Game, token: int) -> str:
+def describe_token(game: Game, token: int) -> str:
+    """One token of a history, not an option, in words."""
     names = game.rules.SEAT_NAMES
     if token >= NAMER:
         return f"{names[token - NAMER]} to name trumps"

@@ -193,6 +193,8 @@ _READERS: dict[str, tuple[Callable[[str], Any], str]] = {
     "endgame": (_tricks, f"whole numbers from 0 to {MAX_TRICKS}"),
     "worlds": (_whole, "whole numbers from 1"),
     "iterations": (_whole, "whole numbers from 1"),
+    "simulations": (_whole, "whole numbers from 1"),
+    "uct": (_positive, "numbers above 0"),
     "ms": (_positive, "milliseconds above 0"),
     "silence": (_yes_no, "yes, no"),
     "rollout": (_text, "agents"),
