@@ -5,6 +5,11 @@ A hand is a text of cards, `"7H 2H AH"`. Seat 0 leads wherever a test does not s
 
 from typing import Any
 
+import numpy as np
+
+from tests.test_aec import OPTION_SETS
+from trysim.envs.batch import BatchEnv
+from trysim.envs.decisions import Decisions
 from trysim.envs.games import Game, game_named
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.row import OVER, PENALTY_DECK, named
@@ -253,3 +258,23 @@ def penalty_table(bottom: str, n: int = 4, loser: int = 0, **options: Any) -> Ta
     assert table["phase"] == PENALTY_DECK
     deck = [bottom, *(card for card in table.pack() if card != bottom)]
     return table.give(deck).play("cut:1")
+
+
+# Many tables at once ------------------------------------------------------------------------------
+def mixed_tables(name: str, n: int, n_plays: int, seed: int = 5) -> BatchEnv:
+    """Tables of many options, each after so many random plays."""
+    options = [each for other, each in OPTION_SETS if other == name]
+    env = BatchEnv(name, n, [options[k % len(options)] for k in range(n)])
+    env.reset(seed)
+    rng = np.random.default_rng(seed)
+    for _ in range(n_plays):
+        env.step(np.where(env.mask, rng.random(env.mask.shape), -1).argmax(1))
+    return env
+
+
+def mixed_decisions(name: str, n: int, n_plays: int, seed: int = 5) -> Decisions:
+    """The decisions that wait at such tables, the k-th with the random word k."""
+    env = mixed_tables(name, n, n_plays, seed)
+    views, legal = np.empty_like(env.rows), np.empty(n, np.int64)
+    env.game.kernels.view_tables(env.rows, np.arange(n), views, legal)
+    return Decisions(env.game, views, legal, np.arange(n)).only(legal != 0)

@@ -4,30 +4,18 @@ import numpy as np
 import pytest
 import torch
 
-from tests.test_aec import OPTION_SETS
+from tests.positions import mixed_decisions
 from trysim.agents.compiled import add_product, add_rows, compiled_for
 from trysim.agents.networks import NETWORKS, Mlp, Suits
 from trysim.agents.policy import PolicyAgent
-from trysim.envs.batch import BatchEnv
-from trysim.envs.decisions import Decisions
 from trysim.envs.games import GAMES
 from trysim.envs.rules.jit import rule
 
 each_game = pytest.mark.parametrize("name", GAMES)
 
 
-def decisions(name, n=60, n_plays=25):
-    """Decisions after some random plays, under many options."""
-    options = [each for other, each in OPTION_SETS if other == name]
-    env = BatchEnv(name, n, [options[k % len(options)] for k in range(n)])
-    env.reset(5)
-    rng = np.random.default_rng(5)
-    for _ in range(n_plays):
-        env.step(np.where(env.mask, rng.random(env.mask.shape), -1).argmax(1))
-    views, legal = np.empty_like(env.rows), np.empty(n, np.int64)
-    env.game.kernels.view_tables(env.rows, np.arange(n), views, legal)
-    kept = legal != 0
-    return Decisions(env.game, views, legal, np.arange(n)).only(kept)
+def decisions(name, n=60):
+    return mixed_decisions(name, n, n_plays=25)
 
 
 def network(name, kind, hidden, activation, seed=0):

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.test_aec import OPTION_SETS
+from tests.positions import mixed_tables
 from trysim.agents import make_agent
 from trysim.agents.search.standing import WORTHS, standings_of
-from trysim.envs.batch import BatchEnv
 from trysim.envs.decisions import decide, new_streams
 from trysim.envs.games import GAMES
 from trysim.envs.rules.row import NAME_TRUMP, PHASE, PLAY, SEAT
@@ -15,14 +14,8 @@ from trysim.train.guide import Guide
 each_game = pytest.mark.parametrize("name", GAMES)
 
 
-def tables(name, n=24, n_plays=25):
-    options = [each for other, each in OPTION_SETS if other == name]
-    env = BatchEnv(name, n, [options[k % len(options)] for k in range(n)])
-    env.reset(5)
-    rng = np.random.default_rng(5)
-    for _ in range(n_plays):
-        env.step(np.where(env.mask, rng.random(env.mask.shape), -1).argmax(1))
-    return env
+def tables(name, n=24):
+    return mixed_tables(name, n, n_plays=25)
 
 
 @each_game

@@ -93,8 +93,9 @@ def test_records_are_the_same(tmp_path):
 
 
 def test_a_worker_that_fails_says_why(tmp_path):
+    jobs = iter([1])
     with pytest.raises(Exception, match="nowhere"):
-        list(done_by(Broken, (), iter([1]).__next__, 1, "auto"))
+        list(done_by(Broken, (), lambda: next(jobs, None), 1, "auto"))
 
 
 class Broken:

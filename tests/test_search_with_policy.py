@@ -1,29 +1,16 @@
 """`search:`: a policy and sampled worlds asked together."""
 
-import numpy as np
 import pytest
 
-from tests.test_aec import OPTION_SETS
+from tests.positions import mixed_decisions
 from trysim.agents import make_agent
-from trysim.envs.batch import BatchEnv
-from trysim.envs.decisions import Decisions
 from trysim.envs.games import GAMES, BadInput
 
 each_game = pytest.mark.parametrize("name", GAMES)
 
 
-def decisions(name, n=40, n_plays=20):
-    """Decisions at tables of all option sets of a game, after some random plays."""
-    game = GAMES[name]
-    sets = [each for other, each in OPTION_SETS if other == name]
-    env = BatchEnv(name, n, [sets[k % len(sets)] for k in range(n)])
-    env.reset(2)
-    rng = np.random.default_rng(2)
-    for _ in range(n_plays):
-        env.step(np.where(env.mask, rng.random(env.mask.shape), -1).argmax(1))
-    views, legal = np.empty_like(env.rows), np.empty(n, np.int64)
-    game.kernels.view_tables(env.rows, np.arange(n), views, legal)
-    return Decisions(game, views, legal, np.arange(n))
+def decisions(name, n=40):
+    return mixed_decisions(name, n, n_plays=20, seed=2)
 
 
 @each_game
