@@ -170,7 +170,7 @@ def _check_meaning(game: Game, spec: str, meaning: Any) -> None:
     if meaning.get("layout") != layout_hash(game):
         raise BadInput(f"{spec}: trained on another observation layout; train it anew")
     for name, known in (("network", NETWORKS), ("activation", ACTIVATIONS)):
-        if meaning.get(name) not in known:
+        if meaning.get(name) not in list(known):
             raise BadInput(f"{spec}: {name} {meaning.get(name)!r}; known are {', '.join(known)}")
     hidden = meaning.get("hidden")
     if not isinstance(hidden, list) or not hidden or not all(isinstance(n, int) for n in hidden):

@@ -479,8 +479,8 @@ def shard_files(folder: Path) -> list[tuple[Path, Path]]:
     if not isinstance(shards, list):
         raise BadInput(f"{folder} is not complete: the command that began it goes on with it")
     found = []
-    for shard in shards:
-        decisions_file, episodes_file = (folder / name for name in shard["files"])
+    for number in range(len(shards)):
+        decisions_file, episodes_file = (folder / name for name in _names(number))
         for path in (decisions_file, episodes_file):
             if not path.is_file():
                 raise BadInput(f"{path} is missing: remove {MANIFEST} and make the dataset again")

@@ -48,6 +48,7 @@ def load_config(kind: type[Config], path: Path, overrides: list[str]) -> Config:
     try:
         parsed = parser.parse_args(["--config", str(path), *overrides])
         values = {field.name: parsed[field.name] for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+        _check_given(values)
         return kind(**{name: _plain(value) for name, value in values.items()})
     except SystemExit:
         raise
@@ -55,6 +56,13 @@ def load_config(kind: type[Config], path: Path, overrides: list[str]) -> Config:
         raise
     except Exception as error:  # jsonargparse raises its own and argparse's kinds
         raise BadInput(f"{path}: {error}") from None
+
+
+def _check_given(values: dict[str, Any]) -> None:
+    """The parser takes `name: null` for any field; none here may be nothing."""
+    empty = [name for name, value in values.items() if value is None]
+    if empty:
+        raise BadInput(f"{', '.join(empty)}: a value is needed; leave the line out for the default")
 
 
 def _plain(value: Any) -> Any:
