@@ -31,6 +31,7 @@ def _register() -> None:
         gymnasium.register(
             f"trysim/{_GYMNASIUM_NAMES[name]}-v0",
             entry_point="trysim.envs.single:SingleEnv",
+            vector_entry_point="trysim.envs.vector:TablesVectorEnv",
             kwargs={"game": name},
         )
 

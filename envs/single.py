@@ -1,7 +1,7 @@
 """One learner against given opponents as a Gymnasium environment."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import gymnasium
@@ -44,9 +44,7 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
             raise BadInput(f"render_mode={render_mode!r}: allowed are ansi, rgb_array")
         self.render_mode = render_mode
         self.game = game_named(game)
-        several: Any = opponents if isinstance(opponents, (list, tuple)) else [opponents]
-        agents = [_agent(opponent, game) for opponent in several]
-        self._tables = LearnerTables(game, 1, agents, seats=seat, options=options)
+        self._tables = learner_tables(game, 1, opponents, seat, options)
         self._illegal_reward = illegal_reward
         self._is_over = True  # until the first reset
         self.observation_space = spaces.Box(0, 1, (self.game.layout.size,), np.int8)
@@ -106,6 +104,19 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self._tables.mask[0].copy()}
+
+
+def learner_tables(
+    game: str,
+    n_tables: int,
+    opponents: str | Agent | Sequence[str | Agent],
+    seat: int | str | None,
+    options: Mapping[str, Any],
+) -> LearnerTables:
+    """Tables with opponents by name."""
+    several: Any = opponents if isinstance(opponents, (list, tuple)) else [opponents]
+    agents = [_agent(opponent, game) for opponent in several]
+    return LearnerTables(game, n_tables, agents, seats=seat, options=options)
 
 
 def _agent(opponent: str | Agent, game: str) -> Agent:

@@ -278,3 +278,56 @@ def test_learner_actions_are_checked():
         with pytest.raises(BadInput):
             tables.step(wrong)
     assert (tables.batch.rows == before).all()
+
+
+# Many tables at once ----------------------------------------------------------------------------
+def vector(name, n, **keywords):
+    return gymnasium.make_vec(f"trysim/{IDS[name]}-v0", num_envs=n, **keywords)
+
+
+@each_set
+def test_the_first_table_of_a_vector_is_the_single_environment(name, options):
+    many = vector(name, 3, opponents="greedy", **options)
+    one = SingleEnv(name, opponents="greedy", **options)
+    observations, infos = many.reset(seed=5)
+    observation, info = one.reset(seed=5)
+    is_over = False
+    while not is_over:
+        assert np.array_equal(observations[0], observation)
+        assert np.array_equal(infos["action_mask"][0], info["action_mask"])
+        actions = many.action_masks().argmax(1)
+        observations, rewards, ended, truncated, infos = many.step(actions)
+        observation, reward, is_over, _, info = one.step(actions[0])
+        assert (rewards[0], ended[0]) == (reward, is_over)
+        assert not truncated.any()
+        assert infos["action_mask"].any(1).all()  # of the next episode, if one has ended
+
+
+def test_a_vector_fits_its_spaces_and_keeps_what_it_gave():
+    many = vector("semerik", 4, opponents="random", seat="pair", horizon="deal")
+    assert many.metadata["autoreset_mode"].value == "SameStep"
+    first, infos = many.reset(seed=1)
+    assert first in many.observation_space
+    kept = first.copy(), infos["action_mask"].copy()
+    actions = infos["action_mask"].argmax(1)
+    assert actions in many.action_space
+    many.step(actions)
+    assert np.array_equal(first, kept[0])
+    assert np.array_equal(infos["action_mask"], kept[1])
+
+
+def test_a_vector_takes_no_illegal_action():
+    many = vector("semnadtsat", 2, opponents="random")
+    before, infos = many.reset(seed=1)
+    actions = infos["action_mask"].argmax(1)
+    actions[1] = infos["action_mask"][1].argmin()
+    with pytest.raises(BadInput, match="table 1"):
+        many.step(actions)
+    assert np.array_equal(many.tables.observation, before)
+
+
+def test_a_seed_repeats_a_vector():
+    many = vector("sim_lystiv", 3, opponents="random", num_players=3)
+    first = [many.reset(seed=9)[0]] + [many.step(many.action_masks().argmax(1))[0] for _ in "123"]
+    again = [many.reset(seed=9)[0]] + [many.step(many.action_masks().argmax(1))[0] for _ in "123"]
+    assert np.array_equal(first, again)
