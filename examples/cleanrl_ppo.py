@@ -27,7 +27,7 @@ OPTIONS = {"horizon": "deal"}  # Семерик, every deal by itself
 class Args:
     """What to train, and how."""
 
-    decisions: int = 1_000_000
+    decisions: int = 500_000
     """Decisions in all, of all seats."""
     n_tables: int = 256
     """Tables played at once."""
