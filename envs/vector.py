@@ -48,7 +48,7 @@ class TablesVectorEnv(gymnasium.vector.VectorEnv[Bits, npt.NDArray[np.int64], An
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-    def reset(  # type: ignore[override]
+    def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Bits, dict[str, Any]]:
         """Begin an episode at every table and play up to the learner's first decision."""

@@ -2,9 +2,9 @@
 
 python examples/agilerl_ppo.py
 
-`gymnasium.make_vec` gives all tables in one process. The roll-out is one's own: that of AgileRL 2.58
-(`collect_rollouts`) stores the ends of episodes a step late for how its buffer reads them, and what a
-deal pays reaches its last decision only.
+`gymnasium.make_vec` gives all tables in one process. The roll-out is one's own: that of AgileRL
+2.58 (`collect_rollouts`) stores the ends of episodes a step late for how its buffer reads them, and
+what a deal pays reaches its last decision only.
 """
 
 import time

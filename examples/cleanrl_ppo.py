@@ -2,9 +2,9 @@
 
 python examples/cleanrl_ppo.py
 
-The seats take turns, so what a seat decides and what it is paid stand at different steps: advantages
-follow the decisions of each seat by themselves. `trysim/train/ppo.py` does the same with a critic
-that sees all hands, compiled, and is left without forced moves.
+The seats take turns, so what a seat decides and what it is paid stand at different steps:
+advantages follow the decisions of each seat by themselves. `trysim/train/ppo.py` does the same with
+a critic that sees all hands, compiled, and without forced moves.
 """
 
 import time

@@ -3,9 +3,9 @@
 python examples/torchrl_ppo.py
 
 The wrapper shows all seats at every step: `mask` tells who acts, and `action_mask` what that seat
-may do (for the others it is all true, and their actions are ignored). So the critic can follow every
-seat through all steps, but only what the acting seat decided is to be learned. One table at a time:
-the wrapper makes a few hundred steps a second.
+may do (for the others it is all true, and their actions are ignored). So the critic can follow
+every seat through all steps, but only what the acting seat decided is to be learned. One table at a
+time: the wrapper makes a few hundred steps a second.
 """
 
 import time

@@ -37,7 +37,7 @@ def test_every_dependency_has_a_reason():
     for extra, requirements in EXTRAS.items():
         for requirement in requirements:
             line = next(x for x in page.splitlines() if f"`{name_of(requirement)}`" in x)
-            assert line.startswith(f"| `{extra}` |") or name_of(requirement) in map(
+            assert line.startswith(f"| `{extra}`") or name_of(requirement) in map(
                 name_of, PROJECT["dependencies"]
             ), requirement
 
