@@ -319,7 +319,7 @@ def check_open(spec: str) -> None:
     if parts[0] not in _OPEN_KINDS or any("/" in part or "." in part for part in parts):
         raise BadInput(
             Text(
-                "agent {spec}: here play {kinds} without files; trysim serve --agents lets more in",
+                "agent {spec}: here are human, {kinds} without files; more: trysim serve --agents",
                 spec=repr(spec),
                 kinds=", ".join(_OPEN_KINDS),
             )

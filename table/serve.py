@@ -52,7 +52,9 @@ def serve(folder: Path, host: str, port: int, agents: Sequence[str], pace: float
     except KeyboardInterrupt:
         pass
     except SystemExit:
-        raise BadInput(f"--port {port} on {host} cannot be opened: is it taken?") from None
+        raise BadInput(
+            f"port {port} of {host} cannot be opened: is it taken, or --host another machine's?"
+        ) from None
 
 
 def _check_agent(spec: str) -> None:

@@ -17,7 +17,7 @@ from trysim.envs.render import ansi
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.row import CUT, PHASE, SEAT
 from trysim.envs.table_view import action_label, player_name, view
-from trysim.table.match import Match, is_person, person_name
+from trysim.table.match import Match, is_person, is_unfinished, person_name
 from trysim.table.reasons import why_not
 from trysim.table.story import Story
 
@@ -29,7 +29,7 @@ a number    of the list
 ?           this help
 hint        what expert would do; hint policy:semerik asks another agent
 score       the table once more
-q           leave; the same command goes on with the match
+q           leave; with --out the same command goes on with the match
 Arrow keys go through what can be chosen, Tab completes."""
 _WATCH_HELP = """\
 Enter, n    the next decision          b   back
@@ -313,6 +313,8 @@ def story_of(path: Path, number: int) -> tuple[Story, list[str]]:
     """The story of a file's record (from 1), and its agents; BadInput if there is none such."""
     from trysim.envs.record import read
 
+    if is_unfinished(path):
+        raise BadInput(f"{path} is not over yet: trysim play … --out {path} goes on with it")
     found = 0
     for found, record in enumerate(read(path), 1):
         if found == number:

@@ -47,12 +47,23 @@ def test_a_deal_is_played_left_and_gone_on_with(typed, tmp_path, capsys):
     assert main(words) == 0
     assert "goes on" in capsys.readouterr().out
     assert not path.exists()
+    assert "is not over yet" in refused(capsys, "watch", path)
+    for other in (["--seed", "4"], ["--seats", "human", "random", "greedy", "greedy"],
+                  ["--option", "horizon=match"]):  # fmt: skip
+        assert "another match" in refused(capsys, *words, *other)
+    assert "another match" in refused(capsys, "play", "semnadtsat", "--out", path)
     typed("1\n" * 40)
     assert main(words) == 0
     (one,) = read(path)
     verify(one)
     assert one["agents"] == ["human", "greedy", "greedy", "greedy"]
     assert "finished" in refused(capsys, *words)
+
+
+def test_a_match_that_is_not_kept_is_told_of(typed, capsys):
+    typed("q\n")
+    assert main(["play", "semerik", "--seats", "human", "greedy", "greedy", "greedy", *DEAL]) == 0
+    assert "not kept: --out FILE" in capsys.readouterr().out
 
 
 def test_the_end_of_the_input_leaves_the_table(typed, capsys):

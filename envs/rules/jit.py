@@ -18,6 +18,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 
+import llvmlite.binding
 import numba
 import numpy as np
 import numpy.typing as npt
@@ -112,6 +113,13 @@ def specialise(
     return compiled
 
 
+@cache
+def _where_compiled() -> str:
+    """Hex digest of what numba's cache also asks for: the package's place, versions, processor."""
+    parts = str(_RULES), sys.version, numba.__version__, llvmlite.binding.get_host_cpu_name()
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
+
+
 def compile_once(name: str, use: Callable[[], object], where: ModuleType | None = None) -> None:
     """Compile by calling `use`, with a line that says so, unless the cache has it all already.
 
@@ -119,7 +127,7 @@ def compile_once(name: str, use: Callable[[], object], where: ModuleType | None 
     """
     sources = Path(str(where.__file__)).resolve().parent if where else _RULES
     folder = None if numba.config.DISABLE_JIT else _cache_folder(sources)
-    ready = folder / f"{name}.ready" if folder else None
+    ready = folder / f"{name}-{_where_compiled()}.ready" if folder else None
     if numba.config.DISABLE_JIT or (ready and ready.exists()):
         return
     print(f"trysim: compiling {name} for this machine, once…", end="", file=sys.stderr, flush=True)

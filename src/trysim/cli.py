@@ -17,6 +17,7 @@ from trysim import __version__
 if TYPE_CHECKING:
     from trysim.arena import Comparison
     from trysim.envs.games import Game
+    from trysim.table.match import Match
     from trysim.table.story import Story
 
 OK, BAD_RECORD, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
@@ -208,7 +209,9 @@ def _add_watch(subcommands: Any) -> None:
 
 def _add_moments(parser: ArgumentParser) -> None:
     parser.add_argument("--record", default="1", metavar="N", help="which one of the file, from 1")
-    parser.add_argument("--seat", metavar="N", help="see what this seat sees; else all hands")
+    parser.add_argument(
+        "--seat", metavar="N", help="see what this seat sees, from 0; else all hands"
+    )
 
 
 def _add_render(subcommands: Any) -> None:
@@ -524,6 +527,7 @@ def _play(arguments: Namespace) -> int:
     game, out = game_named(arguments.game), arguments.out and Path(arguments.out)
     if out and is_unfinished(out):
         match = Match.go_on(out)
+        _check_same_match(match, arguments, out)
     else:
         options = _options(game, arguments.option)
         n = game.n_players(options)
@@ -536,7 +540,28 @@ def _play(arguments: Namespace) -> int:
     if out:
         kept = f"the record is {out}" if is_over else "the same command goes on with the match"
         console.print(kept, highlight=False)
+    elif not is_over:
+        console.print("the match is not kept: --out FILE keeps it", highlight=False)
     return OK
+
+
+def _check_same_match(match: "Match", arguments: Namespace, out: Path) -> None:
+    """BadInput if the match that was broken off is not the one that is asked for."""
+    from trysim.envs.games import BadInput
+
+    seats, seed = arguments.seats, _optional_number("seed", arguments.seed)
+    is_same = (
+        match.game.name == arguments.game
+        and (not seats or seats == match.seats)
+        and (not arguments.option or _options(match.game, arguments.option) == match.options)
+        and (seed is None or seed == match.seed)
+    )
+    if not is_same:
+        raise BadInput(
+            f"{out} holds another match that is not over ({match.game.name}, "
+            f"--seats {' '.join(match.seats)}, --seed {match.seed}): ask for that one, or give "
+            "another --out"
+        )
 
 
 def _serve(arguments: Namespace) -> int:

@@ -35,15 +35,21 @@ async function answer(response) {
   return said;
 }
 
-export const get = async (path, query) => answer(await fetch(address(path, query)));
+function reach(...request) {
+  return fetch(...request).catch(() => {
+    throw new Error(say("The house does not answer: does trysim serve still run?"));
+  });
+}
+
+export const get = async (path, query) => answer(await reach(address(path, query)));
 
 export async function post(path, body) {
   const headers = { "Content-Type": "application/json" };
-  return answer(await fetch(address(path), { method: "POST", headers, body: JSON.stringify(body) }));
+  return answer(await reach(address(path), { method: "POST", headers, body: JSON.stringify(body) }));
 }
 
 export async function sendFile(path, file) {
-  return answer(await fetch(address(path), { method: "POST", body: file }));
+  return answer(await reach(address(path), { method: "POST", body: file }));
 }
 
 let hiding = 0;

@@ -61,7 +61,7 @@ function drawSeat(seat, place, seen, play, marks) {
     "div",
     { class: "plate" },
     seat.to_act ? make("span", { class: "turn", "aria-hidden": "true" }, "▶") : null,
-    seat.name.endsWith(` ${seat.seat + 1}`) ? null : make("span", { class: "number" }, String(seat.seat + 1)),
+    make("span", { class: "number" }, String(seat.seat + 1)),
     make("b", {}, mine ? `${seat.name} (${say("you")})` : seat.name),
     badge(seat.dealer, "D", say("dealer")),
     badge(seat.leader, "L", say("leader")),

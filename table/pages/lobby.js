@@ -17,7 +17,7 @@ function newTable(house) {
     "form",
     { class: "card-form", id: "new-table" },
     make("h2", {}, say("A new table")),
-    field(say("game"), choice),
+    field(say("which game"), choice),
     details,
     make("button", { class: "main", type: "submit" }, say("Begin")),
   );
@@ -51,6 +51,7 @@ function fields(house, game) {
   }
   setSeats();
   const more = make("details", {}, make("summary", {}, say("rules and pace")));
+  more.addEventListener("invalid", () => (more.open = true), true); // or nobody sees what is wrong
   for (const option of game.options) if (option.name !== "num_players") more.append(optionField(option));
   more.append(
     field(say("seconds between agents' moves"), input("pace", "0.8", "number", { min: 0, max: 10, step: "any" })),
@@ -108,7 +109,7 @@ async function begin(form, game) {
   const seats = [...form.querySelectorAll(".seats input")].map((box) => box.value.trim());
   const body = { game: game.name, options, seats, pace: Number(form.elements.pace.value) };
   const seed = form.elements.seed.value.trim();
-  if (seed) body.seed = Number(seed);
+  if (seed) body.seed = /^\d+$/.test(seed) ? Number(seed) : seed;
   const button = form.querySelector("button.main");
   button.disabled = true;
   button.textContent = say("Preparing the agents …");

@@ -14,8 +14,9 @@ async function show() {
   const [path, query] = location.hash.slice(1).split("?");
   const [, kind, id, number] = path.split("/");
   document.getElementById("title").textContent = "";
+  let house;
   try {
-    const house = await get("/api/house");
+    house = await get("/api/house");
     state.texts = house.texts;
     sayAll(house);
     main.replaceChildren();
@@ -24,6 +25,8 @@ async function show() {
     else leave = showLobby(main, house);
   } catch (error) {
     complain(error);
+    main.replaceChildren();
+    if (house) leave = showLobby(main, house);
   }
 }
 

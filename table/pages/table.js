@@ -90,7 +90,7 @@ export async function showTable(main, id) {
   }
 
   async function invite() {
-    await navigator.clipboard.writeText(location.href).catch(() => {});
+    await navigator.clipboard?.writeText(location.href).catch(() => {});
     complain(new Error(say("Whoever opens {link} can take a free seat.", { link: location.href })));
   }
 

@@ -128,7 +128,7 @@ export async function showWatch(main, id, first, query, house) {
 
   async function link() {
     const whole = location.href.split("#")[0] + here();
-    await navigator.clipboard.writeText(whole).catch(() => {});
+    await navigator.clipboard?.writeText(whole).catch(() => {});
     complain(new Error(whole));
   }
 
