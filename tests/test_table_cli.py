@@ -48,8 +48,7 @@ def test_a_deal_is_played_left_and_gone_on_with(typed, tmp_path, capsys):
     assert "goes on" in capsys.readouterr().out
     assert not path.exists()
     assert "is not over yet" in refused(capsys, "watch", path)
-    for other in (["--seed", "4"], ["--seats", "human", "random", "greedy", "greedy"],
-                  ["--option", "horizon=match"]):  # fmt: skip
+    for other in (["--seed", "4"], ["--seats", "human", "random", "greedy", "greedy"]):
         assert "another match" in refused(capsys, *words, *other)
     assert "another match" in refused(capsys, "play", "semnadtsat", "--out", path)
     typed("1\n" * 40)
