@@ -82,6 +82,7 @@ def roll_out(ppo: PPO, tables: gymnasium.vector.VectorEnv, now: Now) -> Now:
 def train(decisions: int, seed: int = 1) -> PPO:
     """A model that has learned from so many of its own decisions."""
     torch.manual_seed(seed)
+    np.random.seed(seed)  # AgileRL shuffles with it
     tables = make_tables()
     ppo = PPO(
         tables.single_observation_space,
@@ -99,11 +100,13 @@ def train(decisions: int, seed: int = 1) -> PPO:
     )
     started = time.perf_counter()
     now = Now(*tables.reset(seed=seed), np.zeros(N_TABLES))
-    for _ in range(max(1, decisions // ppo.learn_step)):
+    n_updates = max(1, decisions // ppo.learn_step)
+    for _ in range(n_updates):
         now = roll_out(ppo, tables, now)
         ppo.learn()
     seconds = time.perf_counter() - started
-    print(f"{decisions} decisions in {seconds:.0f} s: {decisions / seconds:.0f} a second")
+    done = n_updates * ppo.learn_step
+    print(f"{done} decisions in {seconds:.0f} s: {done / seconds:.0f} a second")
     return ppo
 
 
