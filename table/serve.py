@@ -53,7 +53,7 @@ def serve(folder: Path, host: str, port: int, agents: Sequence[str], pace: float
         pass
     except SystemExit:
         raise BadInput(
-            f"port {port} of {host} cannot be opened: is it taken, or --host another machine's?"
+            f"port {port} of {host} cannot be opened: is it taken? Is --host of this machine?"
         ) from None
 
 
