@@ -48,7 +48,9 @@ def main() -> None:
     """Train, then write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("runs/responses"))
-    parser.add_argument("--only", nargs="+", default=AGENTS, help="train these; write all there are")
+    parser.add_argument(
+        "--only", nargs="+", default=AGENTS, help="train these; write all there are"
+    )
     arguments = parser.parse_args()
     found = []
     for agent in AGENTS:
