@@ -164,7 +164,7 @@ def test_what_is_played_is_not_played_again(done, monkeypatch):
     def refuse(*_):
         raise AssertionError
 
-    monkeypatch.setattr(duplicate.Arena, "play", refuse)
+    monkeypatch.setattr(duplicate.Arena, "do", refuse)
     before = contents(done.path)
     assert play(done.path, control=True) == done.comparison
     assert contents(done.path) == before

@@ -106,8 +106,8 @@ def test_one_game(capsys):
     [
         (
             [],
-            "a command is needed: games, play, serve, watch, render, record, verify, train, "
-            "best-response, arena, cross-play, bench",
+            "a command is needed: games, play, serve, watch, render, record, verify, dataset, "
+            "train, best-response, arena, cross-play, bench",
         ),
         (["sing"], "invalid choice: 'sing'"),
         (["games", "whist"], "no game 'whist': there are sim_lystiv, semnadtsat, semerik"),

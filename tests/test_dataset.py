@@ -247,8 +247,9 @@ def test_a_policy_imitates(tmp_path):
         threads=1,
     )  # fmt: skip
     result = imitate.train(config, tmp_path / "run")
-    *_, last = (tmp_path / "run" / "log" / "progress.csv").read_text().splitlines()
-    assert float(last.split(",")[3]) > 0.6
+    lines = (tmp_path / "run" / "log" / "progress.csv").read_text().splitlines()[1:]
+    agreed = [float(line.split(",")[3]) for line in lines]
+    assert np.mean(agreed[-20:]) > np.mean(agreed[:20]) + 0.1
     mean = float((tmp_path / "run" / "evaluations.csv").read_text().splitlines()[-1].split(",")[3])
     assert mean > 0
     about = json.loads((result.policy / "policy.json").read_text())["about"]
