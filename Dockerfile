@@ -1,8 +1,8 @@
 # A small image that runs trysim on the CPU:
 #   docker build -t trysim .
 #   docker run --rm trysim arena semerik --agents policy:semerik expert --deals 200 --seed 1
-#   docker run --rm -v "$PWD/runs:/work/runs" trysim train configs/semerik/demo.yaml --out runs/demo
-#   docker run --rm -p 8777:8777 -v "$PWD/tables:/work/tables" trysim serve --host 0.0.0.0
+#   docker run --rm -v "$PWD/runs:/data/runs" trysim train configs/semerik/demo.yaml --out runs/demo
+#   docker run --rm -p 8777:8777 -v "$PWD/tables:/data/tables" trysim serve --host 0.0.0.0
 FROM python:3.12-slim AS build
 WORKDIR /source
 COPY . .
@@ -17,9 +17,9 @@ RUN pip install --no-cache-dir --constraint /wheels/constraints.txt \
     && wheel="$(echo /wheels/*.whl)" \
     && pip install --no-cache-dir --constraint /wheels/constraints.txt "${wheel}[web,reports]" \
     && useradd --create-home --uid 1000 trysim \
-    && mkdir /work && chown trysim /work
+    && mkdir /data && chown trysim /data
 USER 1000
-WORKDIR /work
+WORKDIR /data
 ENV TRYSIM_CACHE_DIR=/home/trysim/.cache/trysim
 ENTRYPOINT ["trysim"]
 CMD ["--help"]
