@@ -31,6 +31,7 @@ if not BROWSER or not DRIVER:
     pytest.skip("no Chromium here", allow_module_level=True)
 
 PORT = 8797
+SEED = "28"  # a deal of Семерик in which not every card may be played, more than once
 SHORT = {"sim_lystiv": {"num_players": "3", "penalty": "interactive"},
          "semnadtsat": {"num_players": "3"}, "semerik": {"horizon": "deal"}}  # fmt: skip
 PATIENCE = 60.0  # seconds
@@ -122,6 +123,7 @@ class Page:
         for box in self.all(".seats input")[1:]:
             box.clear()
             box.send_keys(others)
+        self.all("[name=seed]")[0].send_keys(SEED)
         self.all("#new-table button.main")[0].click()
         wait(lambda: self.all(".own-hand"))
 
@@ -136,11 +138,18 @@ class Page:
     def my_turn(self):
         return wait(lambda: self.all(".ending") or self.choices())
 
+    def stays(self, until):
+        """Whether something is so, and still is when the page has been drawn anew."""
+        if not until(self):
+            return False
+        time.sleep(0.3)
+        return until(self)
+
     def play_out(self, until=lambda page: False):
         """Click whatever comes first, to the end."""
         for _ in range(500):
             self.my_turn()
-            if self.all(".ending") or until(self):
+            if self.all(".ending") or self.stays(until):
                 return
             try:
                 before = self.text("main .status")
