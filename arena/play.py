@@ -120,6 +120,7 @@ class Recordings:
     def __init__(
         self, game: Game, options: Mapping[str, Any], specs: Sequence[str], seed: int, legal: bool
     ) -> None:
+        self.arguments = (game, options, specs, seed, legal)
         self._game, self._options, self._seed, self._legal = game, options, seed, legal
         agents = {spec: make_agent(spec, game) for spec in specs}
         self._seats = [agents[spec] for spec in specs]

@@ -32,7 +32,9 @@ def n_workers(wanted: int | None, ray: str | None = None) -> int:
 
 
 class Worker(Protocol):
-    """Whoever does jobs."""
+    """Whoever does jobs. `arguments` make another one like it, elsewhere."""
+
+    arguments: tuple[Any, ...]
 
     def do(self, job: Any) -> Any:
         """The result of a job."""
@@ -61,27 +63,23 @@ def in_order(done: Done, jobs: Sequence[Any]) -> Iterator[Any]:
             following = next(wanted, None)
 
 
-def done_by(
-    make: Callable[..., Worker],
-    arguments: tuple[Any, ...],
-    next_job: Callable[[], Any],
-    n: int,
-    ray: str | None,
-) -> Done:
-    """Do jobs by `n` processes of this machine or, if `ray` is its address, of a Ray cluster."""
+def done_by(worker: Worker, next_job: Callable[[], Any], n: int, ray: str | None = None) -> Done:
+    """The same by `n` workers like this one: processes, or actors of the Ray cluster at `ray`.
+
+    With `n` 1, and no cluster, by this one.
+    """
+    if n < 1 or (n == 1 and ray is None):
+        return done_here(worker, next_job)
     if ray is None:
-        return done_by_processes(make, arguments, next_job, n)
+        return _done_by_processes(worker, next_job, n)
     from trysim.arena.ray_pool import done_by_ray
 
-    return done_by_ray(make, arguments, next_job, n, ray)
+    return done_by_ray(worker, next_job, n, ray)
 
 
-def done_by_processes(
-    make: Callable[..., Worker], arguments: tuple[Any, ...], next_job: Callable[[], Any], n: int
-) -> Done:
-    """The same by `n` processes, each with a worker `make(*arguments)`."""
+def _done_by_processes(worker: Worker, next_job: Callable[[], Any], n: int) -> Done:
     others = set(active_children())
-    pool = ProcessPoolExecutor(n, get_context("spawn"), _start, (make, arguments))
+    pool = ProcessPoolExecutor(n, get_context("spawn"), _start, (type(worker), worker.arguments))
     waiting: dict[Future[tuple[Any, float]], Any] = {}
     try:
         while True:

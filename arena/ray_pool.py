@@ -47,14 +47,8 @@ def n_cores_of(address: str) -> int:
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
-def done_by_ray(
-    make: Callable[..., Worker],
-    arguments: tuple[Any, ...],
-    next_job: Callable[[], Any],
-    n: int,
-    address: str,
-) -> Done:
-    """Do jobs by `n` actors of the cluster at `address`, a core each, until there are no more.
+def done_by_ray(worker: Worker, next_job: Callable[[], Any], n: int, address: str) -> Done:
+    """Do jobs by `n` workers like this one, actors of the cluster at `address` with a core each.
 
     An actor that dies is begun anew and does again what it was doing: Ray's own retries. Nothing
     is lost, and each job's result comes once.
@@ -63,7 +57,7 @@ def done_by_ray(
     import ray
 
     actor_class = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(_Actor)
-    actors = [actor_class.remote(make, arguments) for _ in range(n)]
+    actors = [actor_class.remote(type(worker), worker.arguments) for _ in range(n)]
     free = deque(actors * AHEAD)
     waiting: dict[Any, tuple[Any, Any]] = {}
     try:

@@ -100,12 +100,10 @@ def played(
 ) -> Iterator[tuple[Job, Floats]]:
     """Play all of a plan; jobs with their numbers in the order in which they are ready."""
     workers = min(workers, plan.n_deals)
-    if workers > 1 or (ray and workers):
+    if workers > 1:  # what has to be compiled is compiled once, here
         first = iter(plan.first_of_each_agent())
         yield from _noted(plan, done_here(arena, lambda: next(first, None)))
-        yield from _noted(plan, done_by(Arena, arena.arguments, plan.next, workers, ray))
-    else:
-        yield from _noted(plan, done_here(arena, plan.next))
+    yield from _noted(plan, done_by(arena, plan.next, workers, ray))
 
 
 def _noted(plan: Plan, done: Done) -> Iterator[tuple[Job, Floats]]:

@@ -17,8 +17,9 @@ from torch.utils.data import DataLoader
 
 from trysim.agents import make_agent
 from trysim.arena import dataset as making
-from trysim.arena.dataset import from_records, load_manifest, make_dataset, to_records
+from trysim.arena.dataset import from_records, make_dataset, to_records
 from trysim.arena.play import play_match, table_seed
+from trysim.arena.shards import load_manifest
 from trysim.cli import main
 from trysim.envs.games import GAMES, BadInput, game_named
 from trysim.envs.record import RecordError, dumps, positions

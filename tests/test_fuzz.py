@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from trysim.agents import SPECS, make_agent
 from trysim.agents.policy import ZOO, load_policy
-from trysim.arena.dataset import load_manifest, shard_files
 from trysim.arena.play import play_match
+from trysim.arena.shards import load_manifest, shard_files
 from trysim.cli import main
 from trysim.envs.games import GAMES, BadInput, game_named
 from trysim.envs.record import dumps, read_text, verify

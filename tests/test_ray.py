@@ -29,6 +29,7 @@ class Slow:
     """Tells which process did a job, and leaves a mark that it began."""
 
     def __init__(self, folder):
+        self.arguments = (folder,)
         self.folder = folder
 
     def do(self, job):
@@ -52,7 +53,7 @@ def test_each_result_comes_once_though_workers_are_killed(tmp_path):
     threading.Thread(target=kill_some, daemon=True).start()
     done = [
         (job, result)
-        for job, result, _ in done_by(Slow, (tmp_path,), lambda: next(jobs, None), 2, "auto")
+        for job, result, _ in done_by(Slow(tmp_path), lambda: next(jobs, None), 2, "auto")
     ]
     assert killed
     assert sorted(done) == [(k, k * k) for k in range(24)]
@@ -61,7 +62,7 @@ def test_each_result_comes_once_though_workers_are_killed(tmp_path):
 def test_here_and_there_alike(tmp_path):
     jobs, again = iter(range(5)), iter(range(5))
     here = [result[:2] for result in done_here(Slow(tmp_path), lambda: next(jobs, None))]
-    there = done_by(Slow, (tmp_path,), lambda: next(again, None), 2, "auto")
+    there = done_by(Slow(tmp_path), lambda: next(again, None), 2, "auto")
     assert sorted(result[:2] for result in there) == here
 
 
@@ -92,12 +93,17 @@ def test_records_are_the_same(tmp_path):
     assert len(contents) == 1
 
 
-def test_a_worker_that_fails_says_why(tmp_path):
+def test_a_worker_that_cannot_be_made_says_why():
     jobs = iter([1])
     with pytest.raises(Exception, match="nowhere"):
-        list(done_by(Broken, (), lambda: next(jobs, None), 1, "auto"))
+        list(done_by(HomeOnly(os.getpid()), lambda: next(jobs, None), 1, "auto"))
 
 
-class Broken:
-    def __init__(self):
-        raise ValueError("nowhere to work")
+class HomeOnly:
+    def __init__(self, pid):
+        self.arguments = (pid,)
+        if os.getpid() != pid:
+            raise ValueError("nowhere to work")
+
+    def do(self, job):
+        return job

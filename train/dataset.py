@@ -7,8 +7,7 @@ import numpy as np
 import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
-from trysim.arena.dataset import bits, load_manifest, shard_files
-from trysim.arena.report import check_installed
+from trysim.arena.shards import bits, load_manifest, shard_files
 from trysim.envs.games import BadInput, game_named
 
 Batch = dict[str, torch.Tensor]
@@ -33,7 +32,6 @@ class DecisionStream(IterableDataset[Batch]):
         self, folder: str | Path, batch_size: int, shuffle: int | None = None, forced: bool = False
     ) -> None:
         """BadInput if there is no complete dataset in `folder`, or its game has changed since."""
-        check_installed("datasets", "pyarrow", extra="reports")
         if batch_size < 1:
             raise BadInput(f"batch_size: {batch_size}; at least 1 is needed")
         self.manifest = load_manifest(Path(folder))

@@ -8,25 +8,26 @@ A training by `ppo` can start from it: `--start runs/imitation/policy --critic_a
 """
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import nn
 from torch.nn import functional
 
-from trysim.agents.networks import ACTIVATIONS, NETWORKS, Network
+from trysim.agents.networks import NETWORKS, Network
 from trysim.agents.policy import save_policy
 from trysim.envs.games import BadInput, game_named
 from trysim.train.config import save_config
 from trysim.train.dataset import Batch, DecisionStream
-from trysim.train.watch import Result, SharedConfig, TrainingStopped, Watch, check_free, story
+from trysim.train.watch import NetworkConfig, Result, TrainingStopped, Watch, check_free, story
 
 LIBRARIES = ("numpy", "torch", "pyarrow")
 
 
 @dataclass(frozen=True)
-class ImitateConfig(SharedConfig):
+class ImitateConfig(NetworkConfig):
     """What to imitate, and how."""
 
     data: str = ""
@@ -35,22 +36,12 @@ class ImitateConfig(SharedConfig):
     """Decisions in a minibatch."""
     learning_rate: float = 2e-3
     """At the start; falls to zero in a straight line."""
-    network: str = "suits"
-    """suits (the four suits are alike; sizes are of each) or mlp."""
-    hidden: list[int] = field(default_factory=lambda: [96, 96])
-    """Sizes of the hidden layers."""
-    activation: str = "relu"
-    """relu or tanh."""
 
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
         super().check()
         if not self.data:
             raise BadInput("data: the folder of a dataset is needed; trysim dataset makes one")
-        if not self.hidden or min(self.hidden) < 1:
-            raise BadInput(f"hidden: {self.hidden}; a list of whole numbers from 1 is needed")
-        self.check_known("activation", ACTIVATIONS)
-        self.check_known("network", NETWORKS)
         self.check_least({"batch_size": 2, "learning_rate": 0})
 
 
@@ -90,33 +81,42 @@ def train(
         about["dataset"] = {name: stream.manifest[name] for name in ("agents", "episodes")}
         save_policy(out / "policy", game, config.network, net, about)
 
+    end = min(config.total_decisions, stop_after)
     with watch:
         save()
-        while n_decisions < min(config.total_decisions, stop_after) and watch.has_time():
-            n_before_pass = n_decisions
-            for batch in stream:
-                share_left = max(1 - n_decisions / config.total_decisions, 0.0)
-                for group in optimiser.param_groups:
-                    group["lr"] = config.learning_rate * share_left
-                figures = imitate(net, optimiser, batch)
-                if not math.isfinite(figures["loss"]):
-                    raise TrainingStopped(
-                        f"weights are no longer finite after {n_decisions:,} decisions; the last "
-                        f"good policy is {out}/policy; try a lower learning_rate"
-                    )
-                before, n_decisions = n_decisions, n_decisions + len(batch["action"])
-                watch.note(n_decisions, figures)
-                if n_decisions // config.evaluate_every > before // config.evaluate_every:
-                    save()
-                    watch.evaluate(n_decisions)
-                if n_decisions >= min(config.total_decisions, stop_after) or not watch.has_time():
-                    break
-            if n_decisions == n_before_pass:
-                raise BadInput(f"data: {config.data} has no decision with a choice")
+        for batch in _passes(stream):
+            if n_decisions >= end or not watch.has_time():
+                break
+            share_left = 1 - n_decisions / config.total_decisions
+            for group in optimiser.param_groups:
+                group["lr"] = config.learning_rate * share_left
+            figures = imitate(net, optimiser, batch)
+            if not math.isfinite(figures["loss"]):
+                raise TrainingStopped(
+                    f"weights are no longer finite after {n_decisions:,} decisions; the last "
+                    f"good policy is {out}/policy; try a lower learning_rate"
+                )
+            before, n_decisions = n_decisions, n_decisions + len(batch["action"])
+            watch.note(n_decisions, figures)
+            if n_decisions // config.evaluate_every > before // config.evaluate_every:
+                save()
+                watch.evaluate(n_decisions)
         save()
         if watch.last_evaluated < n_decisions:
             watch.evaluate(n_decisions)
     return watch.result(n_decisions)
+
+
+def _passes(stream: DecisionStream) -> Iterator[Batch]:
+    """The dataset's batches over and over; BadInput if there are none."""
+    n_batches = 0
+    while True:
+        before = n_batches
+        for batch in stream:
+            n_batches += 1
+            yield batch
+        if n_batches == before:
+            raise BadInput("data: the dataset has no decision with a choice")
 
 
 def imitate(net: Network, optimiser: torch.optim.Optimizer, batch: Batch) -> dict[str, float]:

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from trysim.agents import make_agent
-from trysim.agents.networks import ACTIVATIONS, NETWORKS, Network
+from trysim.agents.networks import Network
 from trysim.agents.policy import PolicyAgent, load_policy, save_policy
 from trysim.arena.report import versions
 from trysim.envs.decisions import decide, new_streams
@@ -24,8 +24,8 @@ from trysim.envs.games import BadInput, Game, game_named
 from trysim.train.config import save_config
 from trysim.train.selfplay import SelfPlayTables
 from trysim.train.watch import (
+    NetworkConfig,
     Result,
-    SharedConfig,
     TrainingStopped,
     Watch,
     check_free,
@@ -39,7 +39,7 @@ _DEAD_ENTROPY, _DEAD_FOR = 1e-3, 20  # a policy that hardly varies, and after ho
 
 
 @dataclass(frozen=True)
-class SelfPlayConfig(SharedConfig):
+class SelfPlayConfig(NetworkConfig):
     """What every algorithm of self-play is told."""
 
     mixed_share: float = 0.0
@@ -65,12 +65,6 @@ class SelfPlayConfig(SharedConfig):
     """Passes over the decisions at each update."""
     learning_rate: float = 1e-3
     """At the start; falls to zero in a straight line."""
-    network: str = "suits"
-    """suits (the four suits are alike; sizes are of each) or mlp."""
-    hidden: list[int] = field(default_factory=lambda: [96, 96])
-    """Sizes of the hidden layers."""
-    activation: str = "relu"
-    """relu or tanh."""
     device: str = "cpu"
     """Where the network learns: cpu or cuda; it always plays on the CPU."""
     start: str = ""
@@ -80,10 +74,6 @@ class SelfPlayConfig(SharedConfig):
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
         super().check()
-        if not self.hidden or min(self.hidden) < 1:
-            raise BadInput(f"hidden: {self.hidden}; a list of whole numbers from 1 is needed")
-        self.check_known("activation", ACTIVATIONS)
-        self.check_known("network", NETWORKS)
         self.check_least(
             {
                 "mixed_share": 0,

@@ -14,6 +14,7 @@ import torch
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from trysim.agents import make_agent
+from trysim.agents.networks import ACTIVATIONS, NETWORKS
 from trysim.arena.duplicate import compare
 from trysim.arena.report import versions
 from trysim.envs.games import BadInput, game_named
@@ -127,6 +128,26 @@ class SharedConfig:
     def options_to_evaluate(self) -> dict[str, Any]:
         """The options that the anchors are played with."""
         return {**self.option_sets()[0], **self.evaluate_options}
+
+
+@dataclass(frozen=True)
+class NetworkConfig(SharedConfig):
+    """And what those are told that train networks of `trysim.agents.networks`."""
+
+    network: str = "suits"
+    """suits (the four suits are alike; sizes are of each) or mlp."""
+    hidden: list[int] = field(default_factory=lambda: [96, 96])
+    """Sizes of the hidden layers."""
+    activation: str = "relu"
+    """relu or tanh."""
+
+    def check(self) -> None:
+        """BadInput, naming field and allowed values, if this cannot be trained."""
+        super().check()
+        if not self.hidden or min(self.hidden) < 1:
+            raise BadInput(f"hidden: {self.hidden}; a list of whole numbers from 1 is needed")
+        self.check_known("activation", ACTIVATIONS)
+        self.check_known("network", NETWORKS)
 
 
 class Watch:

@@ -619,7 +619,7 @@ def _render(arguments: Namespace) -> int:
 
 def _record(arguments: Namespace) -> int:
     from trysim.arena.play import Recordings
-    from trysim.arena.pool import done_by, done_here, in_order, n_workers
+    from trysim.arena.pool import done_by, in_order, n_workers
     from trysim.arena.report import new_file, progress
     from trysim.envs.games import game_named
 
@@ -628,17 +628,12 @@ def _record(arguments: Namespace) -> int:
     episodes = _number("episodes", arguments.episodes, 1)
     seed = _number("seed", arguments.seed, 0)
     specs = [agent.spec for agent in _agents_by_seat(game, options, arguments.agents)]
-    matches = (game, options, specs, seed, arguments.legal)
+    matches = Recordings(game, options, specs, seed, arguments.legal)
     jobs = [range(first, min(first + _AT_ONCE, episodes)) for first in range(0, episodes, _AT_ONCE)]
-    workers, waiting = (
-        min(n_workers(_wanted_workers(arguments), arguments.ray), len(jobs)),
-        iter(jobs),
-    )
+    workers = min(n_workers(_wanted_workers(arguments), arguments.ray), len(jobs))
+    waiting = iter(jobs)
     with new_file(Path(arguments.out)) as file, progress("matches", episodes) as advance:
-        if workers > 1 or arguments.ray:
-            done = done_by(Recordings, matches, lambda: next(waiting, None), workers, arguments.ray)
-        else:
-            done = done_here(Recordings(*matches), lambda: next(waiting, None))
+        done = done_by(matches, lambda: next(waiting, None), workers, arguments.ray)
         for lines in in_order(done, jobs):
             file.writelines(f"{line}\n" for line in lines)
             advance(len(lines))
