@@ -107,6 +107,18 @@ class Comparison:
         """The comparison as one JSON object."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False)
 
+    @classmethod
+    def from_json(cls, text: str) -> "Comparison":
+        """What `to_json` wrote. ValueError, TypeError, KeyError, AttributeError for other texts."""
+        found = json.loads(text)
+        parts = {
+            "pairs": tuple(_pair(pair) for pair in found["pairs"]),
+            "control": found["control"] and tuple(found["control"]),
+            "ranking": tuple(_place(place) for place in found["ranking"]),
+            "ratings": tuple(Rating(**rating) for rating in found["ratings"]),
+        }
+        return cls(**{**found, **parts})
+
     def table(self) -> Table:
         """The comparison as a table for `rich.print`."""
         from trysim.arena.views import pairs_grid
@@ -214,21 +226,11 @@ def load_comparison(path: str | Path) -> Comparison:
     if file.is_dir():
         file /= FILE_NAME
     try:
-        return _comparison(json.loads(file.read_text(encoding="utf-8")))
+        return Comparison.from_json(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput(f"cannot read {file}: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadInput(f"{file} is no comparison that `trysim arena` wrote: {error}") from None
-
-
-def _comparison(found: Mapping[str, Any]) -> Comparison:
-    parts = {
-        "pairs": tuple(_pair(pair) for pair in found["pairs"]),
-        "control": found["control"] and tuple(found["control"]),
-        "ranking": tuple(_place(place) for place in found["ranking"]),
-        "ratings": tuple(Rating(**rating) for rating in found["ratings"]),
-    }
-    return Comparison(**{**found, **parts})
 
 
 def _pair(found: Mapping[str, Any]) -> Pair:

@@ -49,22 +49,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("runs/responses"))
     parser.add_argument(
-        "--only", nargs="+", default=AGENTS, help="train these; write all there are"
+        "--only", nargs="+", default=AGENTS, help="train these; tell the others as the page did"
     )
     arguments = parser.parse_args()
-    found = []
-    for agent in AGENTS:
-        folder = arguments.out / agent.replace(":", "-").replace("=", "-")
-        if agent in arguments.only or (folder / "best_response.json").exists():
-            found.append(
-                best_responses(
-                    "semerik", [agent], DECISIONS, DEALS, SEED, folder, OPTIONS, SETTINGS, 1
-                )
-            )
     results = Path(__file__).parent / "results"
-    (results / "responses.md").write_text(written(found), encoding="utf-8")
-    text = json.dumps([asdict(each) for each in found], indent=2, ensure_ascii=False)
-    (results / "responses.json").write_text(text + "\n", encoding="utf-8")
+    file = results / "responses.json"
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+    found = {each.gains[0].agent: each for each in map(BestResponses.from_dict, before)}
+    for agent in arguments.only:
+        folder = arguments.out / agent.replace(":", "-").replace("=", "-")
+        found[agent] = best_responses(
+            "semerik", [agent], DECISIONS, DEALS, SEED, folder, OPTIONS, SETTINGS, 1
+        )
+    in_order = [found[agent] for agent in AGENTS if agent in found]
+    (results / "responses.md").write_text(written(in_order), encoding="utf-8")
+    text = json.dumps([asdict(each) for each in in_order], indent=2, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

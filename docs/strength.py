@@ -2,9 +2,9 @@
 
 Each policy's card, `agents/zoo/GAME/README.md`, is written as well.
 
-`python docs/strength.py` takes about an hour on two cores and goes on where it was stopped. `--only
-semerik-deal …` plays some of the contests and tells the others as they were played last, `--scale
-0.1` plays a tenth of the deals.
+`python docs/strength.py` takes some hours on two cores and goes on where it was stopped. `--only
+semerik-deal …` plays some of the contests and tells the others as the page did, `--scale 0.1` plays
+a tenth of the deals.
 """
 
 import argparse
@@ -22,9 +22,8 @@ from ladder import cpu, told
 
 from trysim.agents import make_agent
 from trysim.agents.policy import ZOO
-from trysim.arena import Comparison, compare, load_comparison, table_seed
+from trysim.arena import Comparison, compare, table_seed
 from trysim.arena.report import versions
-from trysim.arena.results import FILE_NAME
 from trysim.envs.batch import BatchEnv
 from trysim.envs.decisions import decide, new_streams
 from trysim.envs.games import game_named
@@ -39,8 +38,8 @@ SEED = 2027
 class Contest:
     """The policy of a game against some agents under these options, in so many duplicate deals.
 
-    `bars` say by agent what the lower end of the interval must reach. With `searched` it is the
-    policy with search on top.
+    `bars` say by agent what the lower end of the interval must reach. `player` is who plays in the
+    policy's place: the policy with search on top, or beside another agent.
     """
 
     name: str
@@ -48,12 +47,12 @@ class Contest:
     options: dict[str, Any]
     deals: dict[str, int]
     bars: dict[str, float]
-    searched: bool = False
+    player: str = ""
 
     @property
-    def policy(self) -> str:
+    def spec(self) -> str:
         """The spec of who plays."""
-        return f"search:policy={self.game}" if self.searched else f"policy:{self.game}"
+        return self.player or f"policy:{self.game}"
 
 
 CONTESTS = [
@@ -70,6 +69,14 @@ CONTESTS = [
         {"horizon": "match"},
         {"expert": 2000, SOME: 400},
         {"expert": 0.0, SOME: 0.0},
+    ),
+    Contest(
+        "semerik-partner",
+        "semerik",
+        {"horizon": "deal"},
+        {f"team:{SOME}+expert": 5000},
+        {f"team:{SOME}+expert": 0.0},
+        "team:policy:semerik+expert",
     ),
     *(
         Contest(
@@ -95,7 +102,7 @@ CONTESTS = [
     *(
         Contest(
             f"{game}-search", game, options, {f"policy:{game}": deals, SOME: deals},
-            {f"policy:{game}": 0.0, SOME: 0.0}, searched=True,
+            {f"policy:{game}": 0.0, SOME: 0.0}, f"search:policy={game}",
         )
         for game, options, deals in (
             ("semerik", {"horizon": "deal"}, 2000),
@@ -113,15 +120,19 @@ def play(contest: Contest, work: Path, scale: float) -> dict[str, Comparison]:
         print(f"{contest.name}: {agent}", file=sys.stderr)
         folder = folder_of(contest, agent, work)
         n = max(2, round(deals * scale))
-        pair = [contest.policy, agent]
+        pair = [contest.spec, agent]
         found[agent] = compare(contest.game, pair, n, SEED, contest.options, out=folder)
     return found
 
 
-def played_before(contest: Contest, work: Path) -> dict[str, Comparison]:
-    """What the folder `work` holds of a contest."""
-    folders = {agent: folder_of(contest, agent, work) for agent in contest.deals}
-    return {agent: load_comparison(f) for agent, f in folders.items() if (f / FILE_NAME).exists()}
+def told_before(file: Path) -> dict[str, Any]:
+    """What the page said when it was made last; nothing if it never was."""
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def comparisons(told: dict[str, Any]) -> dict[str, Comparison]:
+    """A contest by agent, from what the page said."""
+    return {agent: Comparison.from_json(json.dumps(found)) for agent, found in told.items()}
 
 
 def folder_of(contest: Contest, agent: str, work: Path) -> Path:
@@ -156,14 +167,6 @@ def share_of_seventeens(n_players: int, first: str, others: str, n: int) -> tupl
     return float(hits[alone].mean()), float(hits[~alone].mean())
 
 
-def counted_before(file: Path) -> dict[int, tuple[float, float]]:
-    """What was counted when the page was made last."""
-    if not file.exists():
-        return {}
-    kept = json.loads(file.read_text(encoding="utf-8"))[SEVENTEENS]
-    return {int(n): (mine, others) for n, (mine, others) in kept.items()}
-
-
 # Showing ------------------------------------------------------------------------------------------
 def rows(results: dict[str, dict[str, Comparison]]) -> list[str]:
     """The table of all contests."""
@@ -187,7 +190,7 @@ def card(game: str, results: dict[str, dict[str, Comparison]]) -> str:
     of_game = {
         contest.name: results[contest.name]
         for contest in CONTESTS
-        if contest.game == game and not contest.searched and contest.name in results
+        if contest.game == game and not contest.player and contest.name in results
     }
     return "\n".join(
         [
@@ -276,17 +279,18 @@ def main() -> int:
     )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    before = told_before(given.out / "strength.json")
     results = {
         contest.name: found
         for contest in CONTESTS
         if (
             found := play(contest, given.work, given.scale)
             if contest.name in given.only
-            else played_before(contest, given.work)
+            else comparisons(before.get("contests", {}).get(contest.name, {}))
         )
     }
-    given.out.mkdir(parents=True, exist_ok=True)
-    seventeens = counted_before(given.out / "strength.json")
+    seventeens = {int(n): tuple(shares) for n, shares in before.get(SEVENTEENS, {}).items()}
     if SEVENTEENS in given.only:
         seventeens = {
             n: share_of_seventeens(n, "policy:semnadtsat", SOME, round(deals * given.scale))

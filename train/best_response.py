@@ -44,6 +44,12 @@ class BestResponses:
     versions: dict[str, str]
     gains: tuple[Gain, ...]
 
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> "BestResponses":
+        """What `best_response.json` says."""
+        gains = (Gain(**{**gain, "ci95": tuple(gain["ci95"])}) for gain in found["gains"])
+        return cls(**{**found, "gains": tuple(gains)})
+
     def table(self) -> Table:
         """The gains as a table for `rich.print`."""
         table = Table(title=f"{self.game}: gain of a best response", title_justify="left")
