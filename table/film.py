@@ -1,12 +1,14 @@
 """A match as a film: GIF, MP4, or an SVG that moves by itself."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from trysim.arena.report import checked_file, write_whole
 from trysim.envs.games import BadInput
-from trysim.envs.render import MIN_HEIGHT, MIN_WIDTH, Frame, rgb_array
+from trysim.envs.render import MIN_HEIGHT, MIN_WIDTH, Frame
 from trysim.envs.table_view import TableView, view
+from trysim.envs.texts import Text
 from trysim.table.story import Story
 from trysim.table.vector import drawing, moving
 
@@ -24,11 +26,12 @@ def render(
     first: int = 0,
     last: int | None = None,
     advance: Callable[[int], None] = lambda n: None,
+    agents: Sequence[str] = (),
 ) -> None:
     """Write the moments `first` to `last` of a story, as the ending of the file's name says.
 
     `seat` shows what that seat sees; `.png` is the one moment `first`. `advance` is told of frames
-    done. BadInput for anything that cannot be written.
+    done; `agents` stand beside their seats. BadInput for anything that cannot be written.
     """
     kind = path.suffix.lower()
     if kind not in KINDS:
@@ -39,10 +42,12 @@ def render(
         raise BadInput(f"size {size[0]}x{size[1]}: {MIN_WIDTH}x{MIN_HEIGHT} to 4096x4096")
     checked_file(path)
     moments = moments_between(story, first, first if kind == ".png" else last)
+    tables = _views(story, moments, seat, agents, advance)
     if kind == ".svg":
-        write_whole(path, _svg(story, moments, fps, seat, advance).encode())
+        text = drawing(next(tables)) if len(moments) == 1 else moving(tables, fps)
+        write_whole(path, text.encode())
         return
-    frames = _frames(story, moments, size, seat, advance)
+    frames = _frames(tables, size, _HOLD if len(moments) > 1 else 0)
     {".gif": _write_gif, ".mp4": _write_mp4, ".png": _write_png}[kind](path, frames, fps)
 
 
@@ -55,32 +60,30 @@ def moments_between(story: Story, first: int, last: int | None) -> range:
 
 
 def _views(
-    story: Story, moments: range, seat: int | None, advance: Callable[[int], None]
-) -> Iterator[TableView]:
-    for moment in moments:
-        yield view(story.game, story.row(moment), seat)
-        advance(1)
-
-
-def _svg(
-    story: Story, moments: range, fps: float, seat: int | None, advance: Callable[[int], None]
-) -> str:
-    tables = _views(story, moments, seat, advance)
-    return drawing(next(tables)) if len(moments) == 1 else moving(tables, fps)
-
-
-def _frames(
     story: Story,
     moments: range,
-    size: tuple[int, int],
     seat: int | None,
+    agents: Sequence[str],
     advance: Callable[[int], None],
-) -> Iterator[Frame]:
+) -> Iterator[TableView]:
     for moment in moments:
-        frame = rgb_array(story.game, story.row(moment), seat, *size)
-        yield frame
+        table = view(story.game, story.row(moment), seat)
+        if agents:
+            pairs = zip(table.seats, agents, strict=True)
+            seats = (replace(seat, notes=(Text(agent), *seat.notes)) for seat, agent in pairs)
+            table = replace(table, seats=tuple(seats))
+        yield table
         advance(1)
-    for _ in range(_HOLD if len(moments) > 1 else 0):
+
+
+def _frames(tables: Iterator[TableView], size: tuple[int, int], hold: int) -> Iterator[Frame]:
+    """A picture of each table; the last one `hold` times more."""
+    from trysim.envs.table_picture import paint
+
+    for table in tables:
+        frame = paint(table, *size)
+        yield frame
+    for _ in range(hold):
         yield frame
 
 

@@ -165,6 +165,8 @@ class House:
         """Begin a match; BadInput for anything wrong, and then nothing is begun."""
         if len(self.tables) >= MAX_TABLES:
             raise BadInput(Text("the house is full: {n} tables", n=MAX_TABLES))
+        if pace is not None and not 0 <= pace <= MAX_PACE:
+            raise BadInput(f"pace is {pace:g}: 0 to {MAX_PACE:g} seconds are allowed")
         found = game_named(game)
         for spec in seats:
             _check_seat(spec)
@@ -175,7 +177,7 @@ class House:
         path = self.folder / f"{name}.jsonl"
         match = await self.ask(Match, found, options, seats, seed, path, self.agent)
         table = self._seat(name, match)
-        table.pace = self.pace if pace is None else min(max(pace, 0.0), MAX_PACE)
+        table.pace = self.pace if pace is None else float(pace)
         self._keep_takers(table)
         self.start(table)
         return table

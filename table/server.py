@@ -35,6 +35,7 @@ from trysim.envs.table_view import TITLES, action_label, player_name
 from trysim.envs.texts import Text
 from trysim.table.cards import sprite
 from trysim.table.house import House, NoTable, Table
+from trysim.table.how_to_play import HOW_TO_PLAY
 from trysim.table.languages import ENGLISH, LANGUAGES, catalogue, check_language, said
 from trysim.table.match import is_person
 from trysim.table.pictures import picture, seat_names, thought_told
@@ -203,8 +204,13 @@ def _game_told(game: Game) -> dict[str, Any]:
         }
         for option in game.options
     ]
-    return {"name": game.name, "title": TITLES[game.name], "seats": game.n_seats,
-            "options": options}  # fmt: skip
+    return {
+        "name": game.name,
+        "title": TITLES[game.name],
+        "seats": game.n_seats,
+        "options": options,
+        "how_to_play": HOW_TO_PLAY[game.name],
+    }
 
 
 def _agents_offered(house: House) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from trysim.envs.games import GAMES, game_named
 from trysim.envs.table_view import action_label, view
 from trysim.envs.texts import Text
+from trysim.table.how_to_play import HOW_TO_PLAY
 from trysim.table.languages import LANGUAGES, catalogue, said
 from trysim.table.match import Match
 from trysim.table.reasons import why_not
@@ -22,6 +23,9 @@ def texts_of_code():
         yield from re.findall(r'Text\(\s*"((?:[^"\\]|\\.)+)"', (ROOT / name).read_text())
     for page in (ROOT / "table" / "pages").glob("*.js"):
         yield from re.findall(r'\bsay\("((?:[^"\\]|\\.)+)"', page.read_text(encoding="utf-8"))
+    for game in GAMES.values():
+        yield from (option.meaning for option in game.options)
+        yield from HOW_TO_PLAY[game.name]
     index = (ROOT / "table" / "pages" / "index.html").read_text(encoding="utf-8")
     yield from re.findall(r'data-say="([^"]+)"', index)
 

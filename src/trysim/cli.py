@@ -604,7 +604,7 @@ def _render(arguments: Namespace) -> int:
     from trysim.table.film import moments_between, render
     from trysim.table.terminal import story_of
 
-    story, _ = story_of(Path(arguments.file), _number("record", arguments.record, 1))
+    story, agents = story_of(Path(arguments.file), _number("record", arguments.record, 1))
     seat, fps = _seat_of(story, arguments.seat), _seconds("fps", arguments.fps)
     first = _number("first", arguments.first, 0)
     last = _optional_number("last", arguments.last)
@@ -613,7 +613,8 @@ def _render(arguments: Namespace) -> int:
         raise BadInput(f"--size {arguments.size}: write WxH, such as 960x640")
     n = len(moments_between(story, first, last))
     with progress("moments", n) as advance:
-        render(story, Path(arguments.out), fps, (int(wide), int(high)), seat, first, last, advance)
+        size = int(wide), int(high)
+        render(story, Path(arguments.out), fps, size, seat, first, last, advance, agents)
     return OK
 
 

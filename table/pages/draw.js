@@ -82,7 +82,7 @@ const badge = (holds, letter, title) =>
   holds ? make("span", { class: `badge ${letter}`, title, role: "img", "aria-label": title }, letter) : null;
 
 function otherHand(seat, table, marks) {
-  const hand = make("div", { class: "hand" });
+  const hand = make("div", { class: seat.to_act && Object.keys(marks).length ? "hand marked" : "hand" });
   for (let k = 0; k < seat.n_hidden; k += 1) hand.append(make("span", { class: "face" }, cardPicture(null)));
   for (const card of seat.hand) {
     const legal = seat.to_act && table.legal.includes(card);

@@ -60,7 +60,12 @@ function fields(house, game) {
   const list = make("datalist", { id: "agents" });
   const known = ["human", ...house.agents.map((a) => (a === "policy" ? `policy:${game.name}` : a === "search" ? `search:policy=${game.name}` : a))];
   list.append(...known.map((agent) => new Option(agent)));
-  return [count ? field(say("players"), count) : null, seats, list, more].filter(Boolean);
+  return [howItIsPlayed(house, game.name), count ? field(say("players"), count) : null, seats, list, more].filter(Boolean);
+}
+
+export function howItIsPlayed(house, name) {
+  const texts = gameOf(house, name).how_to_play.map((text) => make("p", { class: "how" }, say(text)));
+  return make("details", {}, make("summary", {}, say("How it is played")), texts);
 }
 
 function seatField(seat, value) {
@@ -81,8 +86,9 @@ function optionField(option) {
     const shown = option.default === null ? "" : option.default;
     control = input(name, shown, "number", { min: option.low, max: option.high, placeholder: say("by lot") });
   }
-  control.title = option.meaning;
-  return field(option.name, control);
+  const meaning = say(option.meaning);
+  control.title = meaning;
+  return make("div", {}, field(option.name, control), make("p", { class: "meaning" }, meaning));
 }
 
 function field(label, control) {
@@ -128,10 +134,11 @@ export async function sit(id, seat) {
 }
 
 function tables(house) {
-  const list = make("ul", { class: "tables" });
-  for (const table of house.tables) list.append(tableLine(table));
+  const lines = (over) => make("ul", { class: "tables" }, house.tables.filter((table) => table.over === over).map(tableLine));
+  const n = house.tables.filter((table) => table.over).length;
   const nothing = house.tables.length ? null : make("p", { class: "quiet" }, say("There is no table yet."));
-  return make("section", { class: "card-form" }, make("h2", {}, say("Tables")), nothing, list);
+  const finished = n ? make("details", { open: n < 6 }, make("summary", {}, say("Finished: {n}", { n })), lines(true)) : null;
+  return make("section", { class: "card-form" }, make("h2", {}, say("Tables")), nothing, lines(false), finished);
 }
 
 function tableLine(table) {

@@ -20,7 +20,7 @@ async function show() {
     state.texts = house.texts;
     sayAll(house);
     main.replaceChildren();
-    if (kind === "t" && id) leave = await showTable(main, id);
+    if (kind === "t" && id) leave = await showTable(main, id, house);
     else if (kind === "w" && id) leave = await showWatch(main, id, Number(number) || 0, query, house);
     else leave = showLobby(main, house);
   } catch (error) {

@@ -2,17 +2,18 @@
 
 import { address, complain, get, make, post, say, tokenOf } from "./api.js";
 import { cardName, drawTable, headline } from "./draw.js";
-import { sit } from "./lobby.js";
+import { howItIsPlayed, sit } from "./lobby.js";
 
-export async function showTable(main, id) {
+export async function showTable(main, id, house) {
   const about = await get(`/api/tables/${id}`, { token: tokenOf(id) });
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const place = make("div", {});
   const bar = make("div", { class: "bar" });
-  main.append(status, place, bar);
+  main.append(status, place, bar, howItIsPlayed(house, about.game));
   let seen = null;
   let told = null; // the hint that belongs to this moment
   let sending = false;
+  let isAsking = false; // an agent for a hint
 
   const stream = new EventSource(address(`/api/tables/${id}/events`, { token: tokenOf(id) }));
   stream.onmessage = (event) => {
@@ -75,18 +76,23 @@ export async function showTable(main, id) {
   function hintTools() {
     const agent = make("input", { list: "hint-agents", value: localStorage.getItem(`hint ${seen.game}`) || `policy:${seen.game}`, "aria-label": say("who is asked") });
     const list = make("datalist", { id: "hint-agents" }, [`policy:${seen.game}`, `search:policy=${seen.game}`, "pimc:worlds=100", "expert"].map((spec) => new Option(spec)));
-    const button = make("button", { type: "button", "data-hint": true, onclick: () => hint(agent.value) }, say("Hint"));
+    const button = make("button", { type: "button", "data-hint": true, disabled: isAsking, onclick: () => hint(agent.value) }, isAsking ? say("Thinking …") : say("Hint"));
     return [make("span", { class: "hint" }, agent, list, button), told ? make("span", { class: "told", role: "status" }, told.text) : null].filter(Boolean);
   }
 
   async function hint(agent) {
     localStorage.setItem(`hint ${seen.game}`, agent);
+    isAsking = true;
+    draw();
     try {
-      told = hintTold(await post(`/api/tables/${id}/hint`, { token: tokenOf(id), agent }));
-      draw();
+      const { moment } = seen;
+      const hinted = hintTold(await post(`/api/tables/${id}/hint`, { token: tokenOf(id), agent }));
+      if (moment === seen.moment) told = hinted;
     } catch (error) {
       complain(error);
     }
+    isAsking = false;
+    draw();
   }
 
   async function invite() {
