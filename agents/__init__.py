@@ -46,6 +46,12 @@ def _sb3(game: Game, argument: str, settings: Mapping[str, str]) -> Agent:
     return load_sb3(game, argument, settings.get("mode", "best"))
 
 
+def _rllib(game: Game, argument: str, settings: Mapping[str, str]) -> Agent:
+    from trysim.agents.policy import load_rllib
+
+    return load_rllib(game, argument, settings.get("mode", "best"))
+
+
 def _openspiel(game: Game, argument: str, settings: Mapping[str, str]) -> Agent:
     try:
         from trysim.agents.openspiel import make_openspiel  # the extra `openspiel`
@@ -107,6 +113,13 @@ SPECS = {
         "sb3:FILE.zip[,mode=best|sample]",
         "a model saved by stable-baselines3 (read without unpickling)",
         _sb3,
+        needs_argument=True,
+        settings=("mode",),
+    ),
+    "rllib": Spec(
+        "rllib:DIR[,mode=best|sample]",
+        "the policy of a training with `algorithm: rllib`",
+        _rllib,
         needs_argument=True,
         settings=("mode",),
     ),

@@ -160,6 +160,22 @@ def load_policy(game: Game, folder: str, mode: str = "best") -> PolicyAgent:
     return PolicyAgent(game, net, spec, mode)
 
 
+def load_rllib(game: Game, folder: str, mode: str = "best") -> PolicyAgent:
+    """The agent that a training with `algorithm: rllib` left in its folder.
+
+    Raises BadInput if there is none; for RLlib's own checkpoints too, which are pickles.
+    """
+    spec = f"rllib:{Path(folder).as_posix()}" + ("" if mode == "best" else f",mode={mode}")
+    if (Path(folder) / "rllib_checkpoint.json").exists():
+        raise BadInput(
+            f"{spec}: RLlib's own checkpoint is a pickle, which is not opened; name the folder of "
+            "the training, in which the policy lies too"
+        )
+    agent = load_policy(game, str(Path(folder) / "policy"), mode)
+    agent.spec = spec
+    return agent
+
+
 def _check_meaning(game: Game, spec: str, meaning: Any) -> None:
     if not isinstance(meaning, dict) or meaning.get("format") != FORMAT:
         raise BadInput(f"{spec}: policy.json is no {FORMAT}")

@@ -27,6 +27,7 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
     The mask is non-zero for the agent about to act only. Rewards are those of the option `reward`;
     an illegal action raises `BadInput` and changes nothing.
     `infos` are empty until the match is over; then they tell its `result` (and the `penalty`).
+    `has_paid` says whether the last step ended a deal: `rewards` are what it brought.
 
     `reset(options={"deal": {"dealer": 0, "hands": [[…], …], "trump_card": "9H"}})` starts from a
     given deal (or `"deck"`: all cards, top first, instead of hands), `{"record": …, "position": n}`
@@ -96,7 +97,7 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._returns = self.game.returns(self._row)
-        self._has_paid = False
+        self.has_paid = False
         self._skip_agent_selection = None
         self._select()
         if self.game.is_over(self._row):
@@ -114,9 +115,9 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
         if self._history is not None:
             self._history.note(self._row, number)
         self._cumulative_rewards[agent] = 0.0
-        if self._has_paid:
+        if self.has_paid:
             self._clear_rewards()
-            self._has_paid = False
+            self.has_paid = False
         ended = self.game.kernels.step(self._row, number)
         if self._history is not None:
             self._history.note_result(self._row)
@@ -139,7 +140,7 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
         """The global view: all hands by seat, then what seat 0 sees; 0/1 int8 (state_space,)."""
         observation, _ = self.game.observe(self._row, 0)
         own = observation[self.game.layout.slice("hand")]
-        return np.concatenate([own, self.game.other_hands(self._row, 0), observation])
+        return np.concatenate([own, self.other_hands(self.possible_agents[0]), observation])
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """The table as text (`ansi`), as an image (`rgb_array`) or in a window (`human`)."""
@@ -186,6 +187,10 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
         """A flat observation in readable words."""
         return self.game.layout.describe(observation)
 
+    def other_hands(self, agent: str) -> npt.NDArray[np.int8]:
+        """The others' hands, clockwise, for critics: 0/1 int8 ((seats - 1) * cards,)."""
+        return self.game.other_hands(self._row, self._seat_of[agent])
+
     def view(self, agent: str) -> npt.NDArray[np.int64]:
         """The table as an agent knows it, for search: a row with all that is hidden blank."""
         return self.game.view(self._row, self._seat_of[agent])
@@ -226,7 +231,7 @@ class TrickEnv(AECEnv):  # type: ignore[misc]
             self.rewards[agent] = float(returns[seat] - self._returns[seat])
             self.terminations[agent] = self.game.is_gone(self._row, seat)
         self._returns = returns
-        self._has_paid = True
+        self.has_paid = True
         if self.game.is_over(self._row):
             info: dict[str, Any] = {"result": result_of(self.game, self._row)}
             penalty = penalty_of(self.game, self._row)

@@ -3,6 +3,7 @@
 Rules and engine speak in numbers and rows; everything above them asks a `Game`.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +31,12 @@ from trysim.envs.rules.row import (
 )
 
 _COMPILED: set[str] = set()  # games this process need not compile any more
+
+
+def combinations(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every combination of the options' values, of which some may be lists."""
+    values = [value if isinstance(value, list) else [value] for value in options.values()]
+    return [dict(zip(options, each, strict=True)) for each in itertools.product(*values)]
 
 
 class BadInput(ValueError):

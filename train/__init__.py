@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["ALGORITHMS", "run"]
 
-ALGORITHMS = ("ppo", "dmc", "imitate", "sb3")
+ALGORITHMS = ("ppo", "dmc", "imitate", "sb3", "rllib")
 
 
 def run(config_path: str, overrides: list[str], out: Path | None, resume: bool = False) -> int:
@@ -36,10 +36,13 @@ def run(config_path: str, overrides: list[str], out: Path | None, resume: bool =
 
 def _algorithm(path: Path) -> Any:
     """The module of the algorithm that a configuration names."""
+    from trysim.arena.report import check_installed
     from trysim.envs.games import BadInput
     from trysim.train.config import read_yaml
 
     name = read_yaml(path).get("algorithm", "none is named")
     if name not in ALGORITHMS:
         raise BadInput(f"{path}: algorithm: {name}; allowed are {', '.join(ALGORITHMS)}")
+    if name == "rllib":
+        check_installed("rllib", "ray", extra="ray")
     return importlib.import_module(f"trysim.train.{name}")

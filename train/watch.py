@@ -17,7 +17,7 @@ from trysim.agents import make_agent
 from trysim.agents.networks import ACTIVATIONS, NETWORKS
 from trysim.arena.duplicate import compare
 from trysim.arena.report import versions
-from trysim.envs.games import BadInput, game_named
+from trysim.envs.games import BadInput, combinations, game_named
 from trysim.train.curve import draw_curves
 from trysim.train.loggers import LOGGERS
 
@@ -118,8 +118,7 @@ class SharedConfig:
 
     def option_sets(self) -> list[dict[str, Any]]:
         """Every combination of the options' values."""
-        values = [value if isinstance(value, list) else [value] for value in self.options.values()]
-        return [dict(zip(self.options, each, strict=True)) for each in itertools.product(*values)]
+        return combinations(self.options)
 
     def options_of_tables(self, n_tables: int) -> list[dict[str, Any]]:
         """The options of each table: every combination in turn."""
