@@ -47,6 +47,14 @@ def n_cores_of(address: str) -> int:
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
+def n_free_cores(address: str) -> int:
+    """How many cores of the cluster at an address nobody has asked for."""
+    connect(address)
+    import ray
+
+    return int(ray.available_resources().get("CPU", 0))
+
+
 def done_by_ray(worker: Worker, next_job: Callable[[], Any], n: int, address: str) -> Done:
     """Do jobs by `n` workers like this one, actors of the cluster at `address` with a core each.
 

@@ -32,7 +32,12 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc]
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        given = {"options": {}, "skip_forced": True, "hands": False, "reward_scale": 1.0}
+        given: dict[str, Any] = {
+            "options": {},
+            "skip_forced": True,
+            "hands": False,
+            "reward_scale": 1.0,
+        }
         given |= dict(config or {})
         unknown = [name for name in given if name not in _SETTINGS]
         if unknown or "game" not in given:
@@ -48,7 +53,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc]
         self._env = self._envs[0]
         self.possible_agents = max((env.possible_agents for env in self._envs), key=len)
         self.agents = list(self.possible_agents)
-        parts = {
+        parts: dict[str, spaces.Space[Any]] = {
             "observations": spaces.Box(0, 1, (self._game.layout.size,), np.int8),
             "action_mask": spaces.Box(0, 1, (self._game.n_actions,), np.int8),
         }

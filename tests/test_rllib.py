@@ -84,7 +84,7 @@ def test_hands_are_for_critics_only():
     seen, _ = env.reset(seed=1)
     (acting,) = seen.values()
     assert acting["hands"].sum() == 30
-    assert "hands" not in RLlibEnv({"game": "semerik"}).get_observation_space("player_0").keys()
+    assert "hands" not in RLlibEnv({"game": "semerik"}).get_observation_space("player_0")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ An algorithm is a `Training`: it plays and learns in `iterate`; `train_as` does 
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -121,7 +121,13 @@ class Training:
 
     algorithm = ""
 
-    def __init__(self, config: SelfPlayConfig, new_learner: Callable[[], nn.Module]) -> None:
+    def __init__(
+        self,
+        config: SelfPlayConfig,
+        new_learner: Callable[[], nn.Module],
+        n_tables: int | None = None,
+    ) -> None:
+        n_tables = n_tables or config.n_tables
         self.game = game_named(config.game)
         self._shared = config
         torch.set_num_threads(config.threads)
@@ -133,11 +139,11 @@ class Training:
         self.optimiser = torch.optim.Adam(learned, config.learning_rate, eps=1e-5, foreach=True)
         sets = config.option_sets()
         scales = [reward_scale(self.game, options, config.by_deal) for options in sets]
-        self._scale = np.resize(np.array(scales, np.float32), config.n_tables)[:, None]
+        self._scale = np.resize(np.array(scales, np.float32), n_tables)[:, None]
         self._own = [make_agent(spec, self.game) for spec in config.opponents]
         self.snapshots: list[Network] = []
-        n_mixed = round(config.mixed_share * config.n_tables)
-        options = config.options_of_tables(config.n_tables)
+        n_mixed = round(config.mixed_share * n_tables)
+        options = config.options_of_tables(n_tables)
         self.tables = SelfPlayTables(
             config.game,
             options,
@@ -165,10 +171,11 @@ class Training:
         """Let the policy as it is now sit at the mixed tables."""
         self.snapshots.append(self.policy())
         del self.snapshots[: -self._shared.snapshots]
-        self._seat_snapshots()
+        self.seat_snapshots(self.snapshots)
 
-    def _seat_snapshots(self) -> None:
-        past = [PolicyAgent(self.game, net, "snapshot", "sample") for net in self.snapshots]
+    def seat_snapshots(self, snapshots: Sequence[Network]) -> None:
+        """Let past selves sit at the mixed tables."""
+        past = [PolicyAgent(self.game, net, "snapshot", "sample") for net in snapshots]
         self.tables.others = [*self._own, *past]
 
     def _slow_down(self) -> float:
@@ -196,8 +203,8 @@ class Training:
         try:
             if checkpoint.is_file():
                 tensors = safetensors.torch.load_file(checkpoint)
-                self._learner.load_state_dict(_part(tensors, "learner"))
-                self._load_optimiser(_part(tensors, "optimiser"))
+                self._learner.load_state_dict(part_of(tensors, "learner"))
+                self._load_optimiser(part_of(tensors, "optimiser"))
             else:
                 self.take_over(load_policy(self.game, source).net)
         except (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError) as error:
@@ -218,7 +225,7 @@ class Training:
             weights = snapshot.state_dict()
             tensors |= {f"snapshot.{number}.{name}": value for name, value in weights.items()}
         tensors["random"] = self.random.get_state()
-        tensors |= {f"tables.{k}": torch.from_numpy(v) for k, v in self.tables.state().items()}
+        tensors |= {f"tables.{name}": value for name, value in self.state_of_tables().items()}
         meaning = {
             **about,
             "decisions": self.n_decisions,
@@ -235,17 +242,25 @@ class Training:
             tensors = safetensors.torch.load_file(path)
             with safetensors.safe_open(path, "pt") as file:
                 about: dict[str, Any] = json.loads(file.metadata()["about"])
-            self._learner.load_state_dict(_part(tensors, "learner"))
-            self._load_optimiser(_part(tensors, "optimiser"))
+            self._learner.load_state_dict(part_of(tensors, "learner"))
+            self._load_optimiser(part_of(tensors, "optimiser"))
             self.random.set_state(tensors["random"])
             self.n_decisions = int(about["decisions"])
-            self._load_snapshots(_part(tensors, "snapshot"))
-            self.tables.restore({k: v.numpy() for k, v in _part(tensors, "tables").items()})
+            self._load_snapshots(part_of(tensors, "snapshot"))
+            self.restore_tables(part_of(tensors, "tables"))
         except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
             raise BadInput(f"cannot go on from {path}: {error}") from None
         except safetensors.SafetensorError as error:
             raise BadInput(f"cannot go on from {path}: {error}") from None
         return about
+
+    def state_of_tables(self) -> dict[str, torch.Tensor]:
+        """Everything that `restore_tables` needs."""
+        return {name: torch.from_numpy(array) for name, array in self.tables.state().items()}
+
+    def restore_tables(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Go on at the tables whose state this is; ValueError or KeyError if it does not fit."""
+        self.tables.restore({name: tensor.numpy() for name, tensor in state.items()})
 
     def _load_optimiser(self, tensors: Mapping[str, torch.Tensor]) -> None:
         whole = self.optimiser.state_dict()
@@ -259,12 +274,12 @@ class Training:
         self.snapshots = []
         for number in range(len({name.partition(".")[0] for name in tensors})):
             net = self.policy()
-            net.load_state_dict(_part(tensors, str(number)))
+            net.load_state_dict(part_of(tensors, str(number)))
             self.snapshots.append(net)
-        self._seat_snapshots()
+        self.seat_snapshots(self.snapshots)
 
 
-def _part(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+def part_of(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
     """The tensors whose names begin so, without it."""
     start = f"{prefix}."
     return {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}

@@ -26,12 +26,11 @@ from torch.optim.swa_utils import AveragedModel
 
 from trysim.agents.networks import NETWORKS, Network
 from trysim.agents.rule_players import PLAYERS
-from trysim.envs.games import Game, game_named
+from trysim.envs.games import BadInput, Game, game_named
 from trysim.envs.rules.jit import rule
 from trysim.train.critics import CRITICS, ValueBins
 from trysim.train.guide import Guide, usual_difference
 from trysim.train.learning import SelfPlayConfig, Training, train_as
-from trysim.train.selfplay import SelfPlayTables
 from trysim.train.watch import Result
 
 Floats = npt.NDArray[np.float32]
@@ -67,6 +66,8 @@ class PPOConfig(SelfPlayConfig):
     guide_scale: float = 0.5
     """The difference in worth, in usual ones, that makes an action e times as likely: smaller is
     bolder, and slower to learn."""
+    workers: int = 0
+    """Workers of the cluster `ray` among which the tables are shared out; with 0 they are here."""
 
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
@@ -90,6 +91,10 @@ class PPOConfig(SelfPlayConfig):
             }
         )
         self.check_most_one("gae_lambda", "guide_until")
+        if self.workers < 0 or (self.workers and self.n_tables % self.workers):
+            raise BadInput(f"workers: {self.workers}; they share {self.n_tables} tables evenly")
+        if self.workers and not self.ray:
+            raise BadInput("workers: they are of a Ray cluster: give ray, its address or local")
 
 
 CONFIG = PPOConfig
@@ -211,19 +216,20 @@ class Rollout:
     done: npt.NDArray[np.bool_]
 
     @classmethod
-    def empty(cls, n_steps: int, tables: SelfPlayTables) -> "Rollout":
+    def empty(cls, game: Game, n_steps: int, n_tables: int) -> "Rollout":
         """Room for `n_steps` decisions at each table."""
-        shape = (n_steps, tables.n_tables)
+        shape = (n_steps, n_tables)
+        n_hidden = (game.n_seats - 1) * len(game.deck)
         return cls(
-            torch.zeros((*shape, tables.observation.shape[1]), dtype=torch.int8),
-            torch.zeros((*shape, tables.hidden.shape[1]), dtype=torch.int8),
-            torch.zeros((*shape, tables.mask.shape[1]), dtype=torch.bool),
+            torch.zeros((*shape, game.layout.size), dtype=torch.int8),
+            torch.zeros((*shape, n_hidden), dtype=torch.int8),
+            torch.zeros((*shape, game.n_actions), dtype=torch.bool),
             torch.zeros(shape, dtype=torch.int64),
             torch.zeros(shape),
             torch.zeros(shape),
-            torch.zeros((*shape, tables.mask.shape[1])),
+            torch.zeros((*shape, game.n_actions)),
             np.zeros(shape, np.int64),
-            np.zeros((*shape, tables.rewards.shape[1]), np.float32),
+            np.zeros((*shape, game.n_seats), np.float32),
             np.zeros(shape, np.bool_),
         )
 
@@ -277,15 +283,16 @@ class PPO(Training):
 
     algorithm = "ppo"
 
-    def __init__(self, config: PPOConfig) -> None:
+    def __init__(self, config: PPOConfig, n_tables: int | None = None) -> None:
+        """A training with tables here: `n_tables` of them, or as many as the configuration says."""
         self.config = config
-        super().__init__(config, lambda: Learner(game_named(config.game), config))
-        self.rollout = Rollout.empty(config.n_steps, self.tables)
+        super().__init__(config, lambda: Learner(game_named(config.game), config), n_tables)
+        self.rollout = Rollout.empty(self.game, config.n_steps, self.tables.n_tables)
         self.guide: Guide | None = None
         if config.guide:
             self.guide = Guide(self.game, config.guide, config.guide_worlds, config.threads)
             usual = [usual_difference(self.guide, self.game, o) for o in config.option_sets()]
-            self._usual = np.resize(np.array(usual), config.n_tables)[:, None]
+            self._usual = np.resize(np.array(usual), self.tables.n_tables)[:, None]
 
     @property
     def learner(self) -> Learner:
@@ -333,7 +340,7 @@ class PPO(Training):
             tables.step(action.numpy())
             into.rewards[step] = tables.rewards * self._scale
             into.done[step] = tables.done
-        self.n_decisions += self.config.n_steps * self.config.n_tables
+        self.n_decisions += self.config.n_steps * tables.n_tables
 
     def _worths(self) -> npt.NDArray[np.float64]:
         """What the guide says of every action at every table (B, A), in usual differences."""
@@ -440,7 +447,11 @@ def train(
     config: PPOConfig, out: Path, resume: bool = False, stop_after: float = math.inf
 ) -> Result:
     """Train a policy; everything about it lies in `out` (see `train_as`)."""
-    return train_as(PPO, config, out, resume, stop_after)
+    if not config.workers:
+        return train_as(PPO, config, out, resume, stop_after)
+    from trysim.train.ray_ppo import RayPPO  # the extra `ray`
+
+    return train_as(RayPPO, config, out, resume, stop_after)
 
 
 # Speed ------------------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
-"""PPO of RLlib, on its new API stack (extra `ray`): one policy for all seats, on one machine or many.
+"""PPO of RLlib, on its new API stack (extra `ray`): one policy for all seats.
 
     trysim train configs/semerik/rllib.yaml --total_decisions 500000 --out runs/rllib
 
 Environments are `trysim.envs.rllib`, one process of Ray for each of the `env_runners`; the network
 is one of `trysim.agents.networks` with a critic that sees all hands. The policy is kept as
-safetensors, for `rllib:runs/rllib` as well as `policy:runs/rllib/policy`. RLlib's own checkpoints are
-pickles: one is written for RLlib's tools at the end, none is ever read here.
+safetensors, for `rllib:runs/rllib` as well as `policy:runs/rllib/policy`. RLlib's own checkpoints
+are pickles: one is written for RLlib's tools at the end, none is ever read here.
 """
 
 import copy
@@ -152,12 +152,8 @@ def algorithm_config(config: RLlibConfig) -> RLlibPPOConfig:
             num_envs_per_env_runner=config.envs_per_runner,
             batch_mode="complete_episodes",  # rewards come at the end of deals
         )
-        .learners(
-            num_learners=config.learners, num_gpus_per_learner=config.gpus_per_learner
-        )
-        .multi_agent(
-            policies={POLICY}, policy_mapping_fn=_policy_of, count_steps_by="agent_steps"
-        )
+        .learners(num_learners=config.learners, num_gpus_per_learner=config.gpus_per_learner)
+        .multi_agent(policies={POLICY}, policy_mapping_fn=_policy_of, count_steps_by="agent_steps")
         .rl_module(rl_module_spec=RLModuleSpec(PolicyModule, model_config=model_config))
         .training(
             lr=schedule,
@@ -207,7 +203,9 @@ def train(
 
     def save() -> None:
         about = story("rllib", config, n_decisions, watch, LIBRARIES)
-        save_policy(out / "policy", game_named(config.game), config.network, policy_of(algorithm), about)
+        save_policy(
+            out / "policy", game_named(config.game), config.network, policy_of(algorithm), about
+        )
 
     end = min(config.total_decisions, stop_after)
     try:

@@ -17,6 +17,7 @@ from trysim.agents import make_agent
 from trysim.agents.networks import ACTIVATIONS, NETWORKS
 from trysim.arena.duplicate import compare
 from trysim.arena.report import versions
+from trysim.arena.results import Pair
 from trysim.envs.games import BadInput, combinations, game_named
 from trysim.train.curve import draw_curves
 from trysim.train.loggers import LOGGERS
@@ -71,6 +72,9 @@ class SharedConfig:
     """Decisions between two checkpoints."""
     loggers: list[str] = field(default_factory=lambda: ["tensorboard"])
     """Where figures go besides the CSV: tensorboard, wandb, mlflow."""
+    ray: str = ""
+    """Address of a Ray cluster (auto finds the running one, local begins one on this machine) whose
+    free cores play evaluations: `out` must lie on a disk that all its machines see."""
     seed: int = 1
     """Same seed, same policy (on one thread)."""
     threads: int = 2
@@ -231,10 +235,7 @@ class Watch:
         spec, told = f"policy:{self._out / 'policy'}", []
         seconds = round(self.seconds, 3)
         for anchor in config.anchors:
-            pair = compare(
-                config.game, [spec, anchor], config.evaluate_deals, config.seed,
-                config.options_to_evaluate(), workers=1, progress=False,
-            ).pairs[0]  # fmt: skip
+            pair = self._compared([spec, anchor])
             row = [n_decisions, seconds, anchor, pair.mean, *pair.ci95]
             _append(self._evaluations, _HEADINGS, row)
             told.append(f"{pair.mean:+.2f} over {anchor}")
@@ -243,6 +244,22 @@ class Watch:
         self._progress.update(self._task, strength=", ".join(told))
         torch.set_num_threads(config.threads)
         self._aside += time.perf_counter() - before
+
+    def _compared(self, pair: list[str]) -> Pair:
+        config, n_free = self._config, 0
+        if config.ray:
+            from trysim.arena.ray_pool import n_free_cores
+
+            n_free = n_free_cores(config.ray)
+        settings = (
+            config.game, pair, config.evaluate_deals, config.seed, config.options_to_evaluate(),
+        )  # fmt: skip
+        if n_free:
+            try:
+                return compare(*settings, n_free, False, ray=config.ray).pairs[0]
+            except BadInput as error:  # another machine may not see the policy's folder
+                self._progress.console.print(f"evaluating here, not on the cluster: {error}")
+        return compare(*settings, workers=1, progress=False).pairs[0]
 
     def result(self, n_decisions: int) -> Result:
         """What the training left; draws the curve."""
