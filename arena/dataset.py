@@ -25,6 +25,7 @@ from trysim.arena.shards import (
     begin_folder,
     file_digest,
     finish_folder,
+    new_folder,
     shard_files,
     write_shards,
 )
@@ -99,12 +100,13 @@ def make_dataset(
             raise BadInput(f"{name}: {value}; at least {least} is needed")
     writer = Writer(settings)
     manifest = {**_about(settings), "agents": writer.digests}
-    missing = begin_folder(out, manifest, settings.n_shards)
-    jobs = iter(missing)
-    done = done_by(writer, lambda: next(jobs, None), min(workers, len(missing)), ray)
-    n_before = episodes - sum(len(settings.of_shard(number)) for number in missing)
-    write_shards(out, done, episodes, n_before)
-    return finish_folder(out, manifest)
+    with new_folder(out):
+        missing = begin_folder(out, manifest, settings.n_shards)
+        jobs = iter(missing)
+        done = done_by(writer, lambda: next(jobs, None), min(workers, len(missing)), ray)
+        n_before = episodes - sum(len(settings.of_shard(number)) for number in missing)
+        write_shards(out, done, episodes, n_before)
+        return finish_folder(out, manifest)
 
 
 class Writer:
@@ -192,18 +194,19 @@ def from_records(files: Sequence[Path], out: Path) -> Path:
         range(first, min(first + EPISODES_A_SHARD, n_episodes))
         for first in range(0, n_episodes, EPISODES_A_SHARD)
     ]
-    missing = begin_folder(out, manifest, len(parts))
 
-    def shards() -> Done:
+    def shards(missing: Sequence[int]) -> Done:
         records = _records(files)
         for number, episodes in enumerate(parts):
             some = list(islice(records, len(episodes)))
             if number in missing:
                 yield number, _replayed(game, episodes, some, list(specs)), 0.0
 
-    n_before = n_episodes - sum(len(parts[number]) for number in missing)
-    write_shards(out, shards(), n_episodes, n_before)
-    return finish_folder(out, manifest)
+    with new_folder(out):
+        missing = begin_folder(out, manifest, len(parts))
+        n_before = n_episodes - sum(len(parts[number]) for number in missing)
+        write_shards(out, shards(missing), n_episodes, n_before)
+        return finish_folder(out, manifest)
 
 
 def _records(files: Sequence[Path]) -> Iterator[dict[str, Any]]:

@@ -15,6 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from trysim.arena.jobs import Job, Line
+from trysim.arena.report import Alone
 from trysim.arena.statistics import Floats
 from trysim.envs.games import BadInput
 
@@ -47,24 +48,11 @@ def opened_journal(folder: Path, config: Mapping[str, Any]) -> Iterator[Journal]
         path = folder / FILE_NAME
         if not path.exists() and any(folder.iterdir()):
             raise BadInput(f"{folder} holds other files and no comparison: give a new folder")
-        with path.open("ab+") as file:
-            _lock(file, folder)
+        with Alone(folder), path.open("ab+") as file:
             file.seek(0)
             yield Journal(file, _resume(file, folder, config))
     except OSError as error:
         raise BadInput(f"cannot write the comparison to {folder}: {error.strerror}") from None
-
-
-def _lock(file: IO[bytes], folder: Path) -> None:
-    """Keep others out for as long as the file is open; the system lets go of killed processes."""
-    try:
-        import fcntl
-    except ImportError:  # on Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise BadInput(f"another process is writing to {folder}: wait for it") from None
 
 
 def _resume(file: IO[bytes], folder: Path, config: Mapping[str, Any]) -> list[tuple[Job, Floats]]:

@@ -3,6 +3,7 @@
 import os
 import platform
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import metadata
@@ -102,6 +103,39 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file that appears under its name, whole; not if that fails."""
     with _replacing(path) as part:
         part.write_bytes(content)
+
+
+class Alone:
+    """Keeps other processes from writing to a folder until it is closed, or forgotten, or killed.
+
+    BadInput if one does already.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.close: Callable[[], object] = _nothing
+        try:
+            import fcntl
+        except ImportError:  # on Windows
+            return
+        place = os.open(folder, os.O_RDONLY)
+        self.close = weakref.finalize(self, os.close, place)
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise BadInput(f"another process is writing to {folder}: wait for it") from None
+        except OSError:  # a file system without locks
+            return
+
+    def __enter__(self) -> "Alone":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _nothing() -> None:
+    """There is no lock to let go of."""
 
 
 @contextmanager

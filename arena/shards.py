@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trysim.arena.pool import Done
-from trysim.arena.report import check_installed, progress, write_whole
+from trysim.arena.report import Alone, check_installed, progress, write_whole
 from trysim.envs.engine import MASK_WORDS
 from trysim.envs.games import BadInput, Game
 from trysim.envs.record import dumps
@@ -170,16 +170,21 @@ def _names(number: int) -> tuple[str, str]:
     return f"decisions-{number:05}.parquet", f"episodes-{number:05}.parquet"
 
 
-def begin_folder(out: Path, manifest: Mapping[str, Any], n_shards: int) -> list[int]:
-    """Write the manifest; the numbers of the shards that are missing.
-
-    BadInput if the folder holds another dataset or cannot be used.
-    """
-    check_installed("a dataset", "pyarrow", extra="reports")
+def new_folder(out: Path) -> Alone:
+    """Make the folder, if there is none, for this process alone; BadInput if that cannot be."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"cannot use {out}: {error.strerror}") from None
+    return Alone(out)
+
+
+def begin_folder(out: Path, manifest: Mapping[str, Any], n_shards: int) -> list[int]:
+    """Write the manifest; the numbers of the shards that are missing.
+
+    BadInput if the folder holds another dataset.
+    """
+    check_installed("a dataset", "pyarrow", extra="reports")
     if (out / MANIFEST).exists():
         _check_same(out, manifest)
     else:

@@ -1,4 +1,4 @@
-"""PPO whose tables are played by the workers of a cluster: the same trainer, and nothing is lost."""
+"""PPO whose tables the workers of a cluster play: the same trainer, and nothing is lost."""
 
 import os
 import signal

@@ -6,17 +6,19 @@ import itertools
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from safetensors import SafetensorError
 
 from trysim.agents import make_agent
 from trysim.agents.networks import ACTIVATIONS, NETWORKS
 from trysim.arena.duplicate import compare
-from trysim.arena.report import versions
+from trysim.arena.report import Alone, versions
 from trysim.arena.results import Pair
 from trysim.envs.games import BadInput, combinations, game_named
 from trysim.train.curve import draw_curves
@@ -168,6 +170,7 @@ class Watch:
             (out / "log").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"cannot write to {out}: {error.strerror}") from None
+        self._alone = Alone(out)
         for path in (self._evaluations, self._log):
             _forget_after(path, n_decisions)
         self._loggers = [LOGGERS[name](plain(config), out, n_decisions) for name in config.loggers]
@@ -188,10 +191,18 @@ class Watch:
         self._progress.start()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._progress.stop()
-        for logger in self._loggers:
-            logger.close()
+        with suppress(OSError):
+            for logger in self._loggers:
+                logger.close()
+        self._alone.close()
+        if isinstance(error, (OSError, SafetensorError)):
+            told = " ".join(str(error).split())
+            raise TrainingStopped(
+                f"cannot write to {self._out}: {told}; what was kept last is whole there: make "
+                "room, then go on with --resume"
+            ) from error
 
     @property
     def _evaluations(self) -> Path:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -27,6 +28,7 @@ Row = npt.NDArray[np.int64]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _RULES = Path(__file__).resolve().parent
+_NOT_KEPT: list[Any] = []  # functions that found no room on disk
 
 
 def rule(function: Function, in_threads: bool = False) -> Function:
@@ -40,11 +42,28 @@ def rule(function: Function, in_threads: bool = False) -> Function:
     outer = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True, nogil=in_threads)(function)
+        compiled = numba.njit(cache=True, nogil=in_threads)(function)
+        _let_disk_be_full(compiled)
+        return compiled
     except RuntimeError:  # numba: "no locator available"
         return numba.njit(nogil=in_threads)(function)
     finally:
         numba.config.CACHE_DIR = outer
+
+
+def _let_disk_be_full(compiled: Any) -> None:
+    """What cannot be kept on disk is compiled for this process all the same."""
+    if numba.config.DISABLE_JIT:
+        return
+    keep = compiled._cache.save_overload
+
+    def keep_if_possible(*arguments: Any) -> None:
+        try:
+            keep(*arguments)
+        except OSError:
+            _NOT_KEPT.append(compiled)
+
+    compiled._cache.save_overload = keep_if_possible
 
 
 @cache
@@ -134,5 +153,6 @@ def compile_once(name: str, use: Callable[[], object], where: ModuleType | None 
     started = time.perf_counter()
     use()
     print(f" done in {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
-    if ready:
-        ready.touch()
+    if ready and not _NOT_KEPT:
+        with suppress(OSError):
+            ready.touch()
