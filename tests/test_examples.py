@@ -10,6 +10,7 @@ NEEDED = {  # by an example, what it needs beside trysim
     "agilerl_ppo": "agilerl",
     "cleanrl_ppo": "torch",
     "gymnasium_sb3": "sb3_contrib",
+    "rllib_ppo": "ray.rllib",
     "tianshou_dqn": "tianshou",
     "torchrl_ppo": "torchrl",
 }

@@ -103,7 +103,8 @@ def test_a_training_keeps_its_last_checkpoint(tmp_path):
 def test_what_is_compiled_may_find_no_room(tmp_path):
     done = trysim(
         "record", "semerik", "--agents", "random", "--seed", "1", "--episodes", "1",
-        "--option", "horizon=deal", "--out", str(tmp_path / "game.jsonl"), most=9000, TRYSIM_CACHE_DIR=str(tmp_path / "cache"),
+        "--option", "horizon=deal", "--out", str(tmp_path / "game.jsonl"), most=9000,
+        TRYSIM_CACHE_DIR=str(tmp_path / "cache"),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert not list((tmp_path / "cache").rglob("*.ready"))
