@@ -47,12 +47,11 @@ def n_cores_of(address: str) -> int:
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
-def n_free_cores(address: str) -> int:
-    """How many cores of the cluster at an address nobody has asked for."""
-    connect(address)
-    import ray
-
-    return int(ray.available_resources().get("CPU", 0))
+def check_cores(address: str, n: int) -> None:
+    """BadInput if the cluster at an address has fewer cores: workers would wait for ever."""
+    n_there = n_cores_of(address)
+    if n > n_there:
+        raise BadInput(f"--ray {address}: {n} cores are asked for, the cluster has {n_there}")
 
 
 def done_by_ray(worker: Worker, next_job: Callable[[], Any], n: int, address: str) -> Done:

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -87,6 +88,20 @@ def test_a_killed_worker_is_begun_anew_and_training_goes_on():
     training.close()
 
 
+def test_the_cluster_plays_evaluations_too(tmp_path):
+    config = PPOConfig(**{**SETTINGS, "workers": 1, "evaluators": 1}, total_decisions=512)
+    there = train(config, tmp_path / "there")
+    here = train(replace(config, evaluators=0), tmp_path / "here")
+    rows = [(r.policy.parent / "evaluations.csv").read_text().splitlines() for r in (there, here)]
+    told = [[line.split(",")[2:] for line in lines] for lines in rows]
+    assert told[0] == told[1]
+
+
+def test_more_cores_than_there_are(tmp_path):
+    with pytest.raises(BadInput, match="65 cores are asked for, the cluster has 2"):
+        train(PPOConfig(**{**SETTINGS, "workers": 64, "evaluators": 1}), tmp_path / "run")
+
+
 def test_many_tables_are_different_tables():
     training = RayPPO(PPOConfig(**SETTINGS, total_decisions=100_000))
     training.play()
@@ -101,6 +116,7 @@ def test_many_tables_are_different_tables():
         ({"workers": 3}, "share 64 tables evenly"),
         ({"workers": -1}, "workers: -1"),
         ({"ray": ""}, "give ray"),
+        ({"workers": 0, "evaluators": 1, "ray": ""}, "give ray"),
     ],
 )
 def test_wrong_numbers_of_workers(change, complaint):

@@ -5,6 +5,7 @@ An algorithm is a `Training`: it plays and learns in `iterate`; `train_as` does 
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,9 @@ class Training:
         """Play, then learn from what was played; figures that tell how it goes."""
         raise NotImplementedError
 
+    def close(self) -> None:
+        """Let go of what is not of this process."""
+
     def policy(self) -> Network:
         """A copy of the policy as it is now, on the CPU."""
         raise NotImplementedError
@@ -306,7 +310,14 @@ def train_as(
     config.check()
     if not resume:
         check_free(out)
-    training = kind(config)
+    with closing(kind(config)) as training:
+        return _run(training, config, out, resume, stop_after)
+
+
+def _run(
+    training: Training, config: SelfPlayConfig, out: Path, resume: bool, stop_after: float
+) -> Result:
+    """The training itself."""
     about: dict[str, Any] = {"seconds": 0.0}
     if config.start and not resume:
         training.start_from(config.start)

@@ -69,6 +69,11 @@ class PPOConfig(SelfPlayConfig):
     workers: int = 0
     """Workers of the cluster `ray` among which the tables are shared out; with 0 they are here."""
 
+    @property
+    def n_ray_cores(self) -> int:
+        """Cores of the cluster `ray` that are asked for."""
+        return self.workers + self.evaluators
+
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
         super().check()
@@ -93,8 +98,6 @@ class PPOConfig(SelfPlayConfig):
         self.check_most_one("gae_lambda", "guide_until")
         if self.workers < 0 or (self.workers and self.n_tables % self.workers):
             raise BadInput(f"workers: {self.workers}; they share {self.n_tables} tables evenly")
-        if self.workers and not self.ray:
-            raise BadInput("workers: they are of a Ray cluster: give ray, its address or local")
 
 
 CONFIG = PPOConfig

@@ -77,6 +77,11 @@ class RLlibConfig(NetworkConfig):
     reward_scale: float = 0.3
     """Rewards are multiplied by this, so that values are about 1."""
 
+    @property
+    def n_ray_cores(self) -> int:
+        """Cores of the cluster `ray` that are asked for."""
+        return self.env_runners + self.learners + self.evaluators
+
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
         super().check()

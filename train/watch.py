@@ -75,8 +75,10 @@ class SharedConfig:
     loggers: list[str] = field(default_factory=lambda: ["tensorboard"])
     """Where figures go besides the CSV: tensorboard, wandb, mlflow."""
     ray: str = ""
-    """Address of a Ray cluster (auto finds the running one, local begins one on this machine) whose
-    free cores play evaluations: `out` must lie on a disk that all its machines see."""
+    """Address of a Ray cluster that helps: auto finds the running one, local begins one here."""
+    evaluators: int = 0
+    """Cores of the cluster `ray` that play evaluations (`out` must lie on a disk that all its
+    machines see); with 0 they are played here."""
     seed: int = 1
     """Same seed, same policy (on one thread)."""
     threads: int = 2
@@ -90,6 +92,8 @@ class SharedConfig:
         game.complete_options(self.options_to_evaluate())
         for spec in self.anchors:
             make_agent(spec, game)
+        if self.n_ray_cores and not self.ray:
+            raise BadInput("workers and evaluators are of a Ray cluster: give ray, its address")
         for name in self.loggers:
             if name not in LOGGERS:
                 raise BadInput(f"loggers: {name}; allowed are {', '.join(LOGGERS)}")
@@ -100,10 +104,16 @@ class SharedConfig:
                 "evaluate_every": 1,
                 "evaluate_deals": 2,
                 "checkpoint_every": 1,
+                "evaluators": 0,
                 "seed": 0,
                 "threads": 1,
             }
         )
+
+    @property
+    def n_ray_cores(self) -> int:
+        """Cores of the cluster `ray` that are asked for."""
+        return self.evaluators
 
     def check_least(self, least: Mapping[str, float]) -> None:
         """BadInput if one of these fields is lower than it may be, or no number."""
@@ -165,6 +175,10 @@ class Watch:
         self, config: SharedConfig, out: Path, n_decisions: int = 0, seconds: float = 0.0
     ) -> None:
         self._config, self._out = config, out
+        if config.n_ray_cores:
+            from trysim.arena.ray_pool import check_cores
+
+            check_cores(config.ray, config.n_ray_cores)
         self._first, self._before = n_decisions, seconds
         try:
             (out / "log").mkdir(parents=True, exist_ok=True)
@@ -257,17 +271,13 @@ class Watch:
         self._aside += time.perf_counter() - before
 
     def _compared(self, pair: list[str]) -> Pair:
-        config, n_free = self._config, 0
-        if config.ray:
-            from trysim.arena.ray_pool import n_free_cores
-
-            n_free = n_free_cores(config.ray)
+        config = self._config
         settings = (
             config.game, pair, config.evaluate_deals, config.seed, config.options_to_evaluate(),
         )  # fmt: skip
-        if n_free:
+        if config.evaluators:
             try:
-                return compare(*settings, n_free, False, ray=config.ray).pairs[0]
+                return compare(*settings, config.evaluators, False, ray=config.ray).pairs[0]
             except BadInput as error:  # another machine may not see the policy's folder
                 self._progress.console.print(f"evaluating here, not on the cluster: {error}")
         return compare(*settings, workers=1, progress=False).pairs[0]
