@@ -192,13 +192,15 @@ def card(game: str, results: dict[str, dict[str, Comparison]]) -> str:
         for contest in CONTESTS
         if contest.game == game and not contest.player and contest.name in results
     }
+    names = ["ppo", "further"] if about["config"]["start"] else ["ppo"]
+    commands = ", then ".join(f"`trysim train configs/{game}/{name}.yaml`" for name in names)
     return "\n".join(
         [
             f"# `policy:{game}`",
             "",
             "Made by `python docs/strength.py`; do not edit.",
             "",
-            f"- trained by `trysim train configs/{game}/ppo.yaml` with the configuration below: "
+            f"- trained by {commands}, with the configuration below: "
             f"{about['decisions']:,} decisions in {about['seconds'] / 60:.0f} minutes",
             f"- network `{meaning['network']}`, hidden layers {meaning['hidden']}, "
             f"{len(weights) / 1e6:.2f} MB",
