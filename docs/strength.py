@@ -192,7 +192,7 @@ def card(game: str, results: dict[str, dict[str, Comparison]]) -> str:
         for contest in CONTESTS
         if contest.game == game and not contest.player and contest.name in results
     }
-    names = ["ppo", "further"] if about["config"]["start"] else ["ppo"]
+    names = ["ppo", "further"] if about["config"].get("start") else ["ppo"]
     commands = ", then ".join(f"`trysim train configs/{game}/{name}.yaml`" for name in names)
     return "\n".join(
         [
