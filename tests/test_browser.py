@@ -117,7 +117,7 @@ class Page:
     def begin(self, game, others="greedy", **options):
         """Begin a table with oneself in the first seat."""
         Select(wait(lambda: self.all("#game"))[0]).select_by_value(game)
-        self.driver.execute_script("document.querySelector('details').open = true")
+        self.driver.execute_script("document.querySelector('#rules').open = true")
         for name, value in {**SHORT[game], **options}.items():
             self.choose(f"[name='option {name}']", value)
         for box in self.all(".seats input")[1:]:
@@ -248,7 +248,7 @@ def test_a_phone_shows_everything_that_is_needed(page):
 def test_two_browsers_share_a_table_and_a_reload_loses_nothing(page):
     page.lobby()
     Select(page.all("#game")[0]).select_by_value("semerik")
-    page.driver.execute_script("document.querySelector('details').open = true")
+    page.driver.execute_script("document.querySelector('#rules').open = true")
     page.choose("[name='option horizon']", "deal")
     seats = ("human:Olena", "greedy", "human:Ivan", "greedy")
     for box, who in zip(page.all(".seats input"), seats, strict=True):
@@ -282,7 +282,7 @@ def test_two_browsers_share_a_table_and_a_reload_loses_nothing(page):
 def test_a_live_match_between_agents_is_watched(page):
     page.lobby()
     Select(page.all("#game")[0]).select_by_value("semerik")
-    page.driver.execute_script("document.querySelector('details').open = true")
+    page.driver.execute_script("document.querySelector('#rules').open = true")
     page.choose("[name='option horizon']", "deal")
     pace = page.all("[name=pace]")[0]
     pace.clear()

@@ -50,7 +50,7 @@ function fields(house, game) {
     count.addEventListener("change", setSeats);
   }
   setSeats();
-  const more = make("details", {}, make("summary", {}, say("rules and pace")));
+  const more = make("details", { id: "rules" }, make("summary", {}, say("rules and pace")));
   more.addEventListener("invalid", () => (more.open = true), true); // or nobody sees what is wrong
   for (const option of game.options) if (option.name !== "num_players") more.append(optionField(option));
   more.append(
