@@ -21,7 +21,7 @@ from trysim.agents.policy import save_policy
 from trysim.envs.games import BadInput, game_named
 from trysim.train.config import save_config
 from trysim.train.dataset import Batch, DecisionStream
-from trysim.train.watch import NetworkConfig, Result, TrainingStopped, Watch, check_free, story
+from trysim.train.watch import NetworkConfig, Result, Watch, check_finite, check_free, story
 
 LIBRARIES = ("numpy", "torch", "pyarrow")
 
@@ -91,11 +91,7 @@ def train(
             for group in optimiser.param_groups:
                 group["lr"] = config.learning_rate * share_left
             figures = imitate(net, optimiser, batch)
-            if not math.isfinite(figures["loss"]):
-                raise TrainingStopped(
-                    f"weights are no longer finite after {n_decisions:,} decisions; the last "
-                    f"good policy is {out}/policy; try a lower learning_rate"
-                )
+            check_finite(figures, n_decisions, out)
             before, n_decisions = n_decisions, n_decisions + len(batch["action"])
             watch.note(n_decisions, figures)
             if n_decisions // config.evaluate_every > before // config.evaluate_every:

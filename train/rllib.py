@@ -31,7 +31,15 @@ from trysim.envs.games import BadInput, game_named
 from trysim.envs.rllib import RLlibEnv
 from trysim.train.config import save_config
 from trysim.train.critics import CRITICS
-from trysim.train.watch import NetworkConfig, Result, TrainingStopped, Watch, check_free, story
+from trysim.train.watch import (
+    LibraryPPOConfig,
+    NetworkConfig,
+    Result,
+    Watch,
+    check_finite,
+    check_free,
+    story,
+)
 
 LIBRARIES = ("numpy", "torch", "ray", "gymnasium")
 POLICY = "policy"  # the one module, which decides for everybody
@@ -39,17 +47,13 @@ CHECKPOINT = "rllib"  # RLlib's own, in the folder of a training
 
 
 @dataclass(frozen=True)
-class RLlibConfig(NetworkConfig):
+class RLlibConfig(LibraryPPOConfig, NetworkConfig):
     """What to train, and how."""
 
     algorithm: str = "rllib"
     """rllib: this one."""
     total_decisions: int = 2_000_000
     """Decisions in all."""
-    evaluate_every: int = 250_000
-    """Decisions between two evaluations."""
-    evaluate_deals: int = 300
-    """Duplicate deals in an evaluation; none of them is trained on."""
     ray: str = LOCAL
     """The cluster's address: local begins one on this machine, auto finds the running one."""
     env_runners: int = 2
@@ -62,20 +66,6 @@ class RLlibConfig(NetworkConfig):
     """GPUs of each learner."""
     train_batch: int = 16_384
     """Decisions between two updates, of each learner."""
-    batch_size: int = 4096
-    """Decisions in a minibatch."""
-    n_epochs: int = 3
-    """Passes over the decisions at each update."""
-    learning_rate: float = 1e-3
-    """At the start; falls to a tenth in a straight line."""
-    entropy: float = 0.01
-    """Weight of the entropy bonus."""
-    clip_range: float = 0.2
-    """How far an update may move a probability."""
-    gae_lambda: float = 0.95
-    """Of the advantage estimate; there is no discount."""
-    reward_scale: float = 0.3
-    """Rewards are multiplied by this, so that values are about 1."""
 
     @property
     def n_ray_cores(self) -> int:
@@ -89,11 +79,9 @@ class RLlibConfig(NetworkConfig):
         self.check_least(
             {
                 "env_runners": 0, "envs_per_runner": 1, "learners": 0, "gpus_per_learner": 0,
-                "train_batch": 2, "batch_size": 2, "n_epochs": 1, "learning_rate": 0, "entropy": 0,
-                "clip_range": 0, "gae_lambda": 0, "reward_scale": 1e-9,
+                "train_batch": 2,
             }
         )  # fmt: skip
-        self.check_most_one("gae_lambda")
 
 
 CONFIG = RLlibConfig
@@ -219,11 +207,7 @@ def train(
             while n_decisions < end and watch.has_time():
                 found = algorithm.train()
                 figures = figures_of(found)
-                if not all(map(math.isfinite, figures.values())):
-                    raise TrainingStopped(
-                        f"weights are no longer finite after {n_decisions:,} decisions; the last "
-                        f"good policy is {out}/policy; try a lower learning_rate"
-                    )
+                check_finite(figures, n_decisions, out)
                 before, n_decisions = n_decisions, decisions_of(found)
                 watch.note(n_decisions, figures)
                 if n_decisions // config.evaluate_every > before // config.evaluate_every:

@@ -25,27 +25,22 @@ from trysim.envs.games import BadInput, game_named
 from trysim.envs.learner import LearnerTables
 from trysim.train.config import save_config
 from trysim.train.vec_env import LearnerVecEnv
-from trysim.train.watch import Result, SharedConfig, TrainingStopped, Watch, check_free, story
+from trysim.train.watch import LibraryPPOConfig, Result, TrainingStopped, Watch, check_free, story
 
 _LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 _LEAST = {
-    "n_tables": 1, "n_steps": 2, "batch_size": 2, "n_epochs": 1, "snapshot_every": 1,
-    "snapshots": 0, "learning_rate": 0, "entropy": 0,
+    "n_tables": 1, "n_steps": 2, "snapshot_every": 1, "snapshots": 0,
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class SB3Config(SharedConfig):
+class SB3Config(LibraryPPOConfig):
     """What to train, and how."""
 
     algorithm: str = "sb3"
     """sb3: this one."""
     total_decisions: int = 3_000_000
     """The learner's decisions in all."""
-    evaluate_every: int = 250_000
-    """Decisions between two evaluations."""
-    evaluate_deals: int = 300
-    """Duplicate deals in an evaluation; none of them is trained on."""
     anchors: list[str] = field(default_factory=lambda: ["random", "greedy"])
     """Fixed opponents of the evaluations."""
     checkpoint_every: int = 250_000
@@ -62,20 +57,6 @@ class SB3Config(SharedConfig):
     """Tables played at once."""
     n_steps: int = 64
     """Decisions at each table between two updates."""
-    batch_size: int = 4096
-    """Decisions in a minibatch."""
-    n_epochs: int = 3
-    """Passes over the decisions at each update."""
-    learning_rate: float = 1e-3
-    """At the start; falls to a tenth in a straight line."""
-    entropy: float = 0.01
-    """Weight of the entropy bonus."""
-    clip_range: float = 0.2
-    """How far an update may move a probability."""
-    gae_lambda: float = 0.95
-    """Of the advantage estimate; there is no discount."""
-    reward_scale: float = 0.2
-    """Rewards are multiplied by this, so that values are about 1."""
     hidden: list[int] = field(default_factory=lambda: [128, 128])
     """Sizes of the hidden layers, of policy and critic each."""
     activation: str = "relu"

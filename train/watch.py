@@ -165,6 +165,55 @@ class NetworkConfig(SharedConfig):
         self.check_known("network", NETWORKS)
 
 
+@dataclass(frozen=True)
+class LibraryPPOConfig(SharedConfig):
+    """What PPO of another library is told."""
+
+    evaluate_every: int = 250_000
+    """Decisions between two evaluations."""
+    evaluate_deals: int = 300
+    """Duplicate deals in an evaluation; none of them is trained on."""
+    batch_size: int = 4096
+    """Decisions in a minibatch."""
+    n_epochs: int = 3
+    """Passes over the decisions at each update."""
+    learning_rate: float = 1e-3
+    """At the start; falls to a tenth in a straight line."""
+    entropy: float = 0.01
+    """Weight of the entropy bonus."""
+    clip_range: float = 0.2
+    """How far an update may move a probability."""
+    gae_lambda: float = 0.95
+    """Of the advantage estimate; there is no discount."""
+    reward_scale: float = 0.2
+    """Rewards are multiplied by this, so that values are about 1."""
+
+    def check(self) -> None:
+        """BadInput, naming field and allowed values, if this cannot be trained."""
+        super().check()
+        self.check_least(
+            {
+                "batch_size": 2,
+                "n_epochs": 1,
+                "learning_rate": 0,
+                "entropy": 0,
+                "clip_range": 0,
+                "gae_lambda": 0,
+                "reward_scale": 0,
+            }
+        )
+        self.check_most_one("gae_lambda")
+
+
+def check_finite(figures: Mapping[str, float], n_decisions: int, out: Path) -> None:
+    """TrainingStopped, saying what is left, if what learning tells of itself is no number."""
+    if not all(map(math.isfinite, figures.values())):
+        raise TrainingStopped(
+            f"weights are no longer finite after {n_decisions:,} decisions; the last good policy "
+            f"is {out}/policy; try a lower learning_rate"
+        )
+
+
 class Watch:
     """Watches a training whose files lie in `out`; a context manager around the learning.
 
