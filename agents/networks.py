@@ -7,6 +7,7 @@ its first hidden layer, and `rest(first)`, the logits; a critic may build on the
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -32,20 +33,20 @@ _LEFT_OUT = ("when",)
 _APART = {"semerik": "H"}  # a suit unlike the others: a baba of hearts counts more
 
 
-class Network(nn.Module):
+class Network(nn.Module, ABC):
     """What a policy network is."""
 
     def __init__(self, game: Game, hidden: Sequence[int], activation: str) -> None:
         super().__init__()
         self.hidden, self.activation = list(hidden), activation
 
+    @abstractmethod
     def first(self, seen: torch.Tensor) -> torch.Tensor:
         """What enters the first hidden layer, of observations (N, D) of any number type."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rest(self, first: torch.Tensor) -> torch.Tensor:
         """Action logits (N, A)."""
-        raise NotImplementedError
 
     def forward(self, seen: torch.Tensor) -> torch.Tensor:
         """Action logits (N, A)."""

@@ -6,6 +6,7 @@ or logits of `ValueBins`.
 """
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import torch
@@ -17,15 +18,15 @@ from trysim.envs.games import Game
 _FURTHEST = 6.0  # scaled rewards, whose standard deviation is about 1, are seldom further from 0
 
 
-class Critic(nn.Module):
+class Critic(nn.Module, ABC):
     """What a critic is."""
 
     def __init__(self, game: Game, hidden: Sequence[int], activation: str, n_out: int = 1) -> None:
         super().__init__()
 
+    @abstractmethod
     def forward(self, first: torch.Tensor, cards: torch.Tensor) -> torch.Tensor:
         """(N, n_out) from what enters the policy's first layer and the others' hands (N, H)."""
-        raise NotImplementedError
 
 
 class ValueBins(nn.Module):

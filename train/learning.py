@@ -4,6 +4,7 @@ An algorithm is a `Training`: it plays and learns in `iterate`; `train_as` does 
 """
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -117,7 +118,7 @@ def reward_scale(
 
 
 # A training -------------------------------------------------------------------------------------
-class Training:
+class Training(ABC):
     """The state of a training: tables, networks, optimiser, random numbers."""
 
     algorithm = ""
@@ -156,16 +157,16 @@ class Training:
         )
         self.n_decisions = 0
 
+    @abstractmethod
     def iterate(self) -> dict[str, float]:
         """Play, then learn from what was played; figures that tell how it goes."""
-        raise NotImplementedError
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027, most have nothing to let go of
         """Let go of what is not of this process."""
 
+    @abstractmethod
     def policy(self) -> Network:
         """A copy of the policy as it is now, on the CPU."""
-        raise NotImplementedError
 
     def share_done(self) -> float:
         """How much of the training is done, 0 to 1."""
@@ -215,9 +216,9 @@ class Training:
             told = " ".join(str(error).split())
             raise BadInput(f"start: {source}: {told}") from None
 
+    @abstractmethod
     def take_over(self, net: Network) -> None:
         """Begin with this policy. RuntimeError if the trained network is another kind."""
-        raise NotImplementedError
 
     # Checkpoints --------------------------------------------------------------------------------
     def save(self, path: Path, about: Mapping[str, Any]) -> None:
