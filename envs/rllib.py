@@ -14,6 +14,7 @@ from trysim.envs.aec import TrickEnv
 from trysim.envs.games import BadInput, combinations, game_named
 
 ByAgent = dict[str, Any]
+_SETTINGS = ("game", "options", "skip_forced", "hands", "reward_scale")
 
 
 class RLlibEnv(MultiAgentEnv):  # type: ignore[misc]
@@ -127,6 +128,3 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc]
         if self._shows_hands:
             parts["hands"] = self._env.other_hands(agent)
         return parts
-
-
-_SETTINGS = ("game", "options", "skip_forced", "hands", "reward_scale")

@@ -21,7 +21,8 @@ from trysim.agents.policy import save_policy
 from trysim.envs.games import BadInput, game_named
 from trysim.train.config import save_config
 from trysim.train.dataset import Batch, DecisionStream
-from trysim.train.watch import NetworkConfig, Result, Watch, check_finite, check_free, story
+from trysim.train.settings import NetworkConfig
+from trysim.train.watch import Result, Watch, check_finite, check_free, story
 
 LIBRARIES = ("numpy", "torch", "pyarrow")
 

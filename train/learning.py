@@ -25,8 +25,8 @@ from trysim.envs.decisions import decide, new_streams
 from trysim.envs.games import BadInput, Game, game_named
 from trysim.train.config import save_config
 from trysim.train.selfplay import SelfPlayTables
+from trysim.train.settings import NetworkConfig
 from trysim.train.watch import (
-    NetworkConfig,
     Result,
     TrainingStopped,
     Watch,

@@ -26,7 +26,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 Weights = Mapping[str, npt.NDArray[Any]]
 
 
-class Player:
+class TableWorker:
     """A worker's share of the tables."""
 
     def __init__(self, config: PPOConfig, number: int) -> None:
@@ -85,7 +85,7 @@ class RayPPO(PPO):
         import ray
 
         self._ray = ray
-        actor = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(Player)
+        actor = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(TableWorker)
         self.workers = [actor.remote(config, number) for number in range(config.workers)]
         self.n_anew = 0  # workers begun anew
 

@@ -31,9 +31,8 @@ from trysim.envs.games import BadInput, game_named
 from trysim.envs.rllib import RLlibEnv
 from trysim.train.config import save_config
 from trysim.train.critics import CRITICS
+from trysim.train.settings import LibraryPPOConfig, NetworkConfig
 from trysim.train.watch import (
-    LibraryPPOConfig,
-    NetworkConfig,
     Result,
     Watch,
     check_finite,

@@ -24,8 +24,9 @@ from trysim.agents.sb3 import actor
 from trysim.envs.games import BadInput, game_named
 from trysim.envs.learner import LearnerTables
 from trysim.train.config import save_config
+from trysim.train.settings import LibraryPPOConfig
 from trysim.train.vec_env import LearnerVecEnv
-from trysim.train.watch import LibraryPPOConfig, Result, TrainingStopped, Watch, check_free, story
+from trysim.train.watch import Result, TrainingStopped, Watch, check_free, story
 
 _LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 _LEAST = {
