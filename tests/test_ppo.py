@@ -303,6 +303,16 @@ def test_what_the_guide_cannot_tell_is_learned_from_results():
     assert figures["policy_loss"] != 0
 
 
+def test_the_guide_speaks_at_some_tables_only():
+    several = {"num_players": [3, 4], "scoring": ["simple", "seventeen"]}
+    config = {**TINY, "game": "semnadtsat", "options": several, "guide": "expert"}
+    training = ppo.PPO(PPOConfig(**config, guide_options={"scoring": "seventeen"}))
+    training.play()
+    advised = training._lessons().is_advised().reshape(training.rollout.seat.shape).any(0)
+    scorings = [options["scoring"] for options in training.config.options_of_tables(len(advised))]
+    assert advised.tolist() == [scoring == "seventeen" for scoring in scorings]
+
+
 def test_the_guide_is_learned():
     config = {**TINY, "mixed_share": 0.0, "snapshots": 0, "total_decisions": 40_000, "hidden": [32],
               "n_tables": 128, "batch_size": 256, "guide": "expert", "guide_worlds": 1}  # fmt: skip
@@ -350,6 +360,7 @@ def test_several_options_are_learned_at_once(tmp_path):
         ({"hidden": []}, "whole numbers from 1"),
         ({"guide": "pimc"}, "allowed are random, greedy, expert"),
         ({"guide_until": 1.5}, "at most 1"),
+        ({"guide": "expert", "guide_options": {"horizon": "never"}}, "no table has these options"),
         ({"guide_worlds": 0}, "at least 1"),
         ({"network": "tree"}, "allowed are suits, mlp"),
         ({"evaluate_options": {"trumps": 3}}, "trumps"),

@@ -14,9 +14,10 @@ logits learn that.
 import copy
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,7 @@ from torch.optim.swa_utils import AveragedModel
 
 from trysim.agents.networks import NETWORKS, Network
 from trysim.agents.rule_players import PLAYERS
-from trysim.envs.games import BadInput, Game, game_named
+from trysim.envs.games import BadInput, Game, combinations, game_named
 from trysim.envs.rules.jit import rule
 from trysim.train.critics import CRITICS, ValueBins
 from trysim.train.guide import Guide, usual_difference
@@ -63,6 +64,8 @@ class PPOConfig(SelfPlayConfig):
     """Worlds in which the guide tries every action, the table itself among them."""
     guide_until: float = 1.0
     """Share of the training that is guided; then the policy's own results alone are learned."""
+    guide_options: dict[str, Any] = field(default_factory=dict)
+    """Options of the tables at which the guide speaks; at all of them if empty."""
     guide_scale: float = 0.5
     """The difference in worth, in usual ones, that makes an action e times as likely: smaller is
     bolder, and slower to learn."""
@@ -74,12 +77,20 @@ class PPOConfig(SelfPlayConfig):
         """Cores of the cluster `ray` that are asked for."""
         return self.workers + self.evaluators
 
+    def is_guided_with(self, options: Mapping[str, Any]) -> bool:
+        """Whether the guide speaks at tables with these options."""
+        complete = game_named(self.game).complete_options(options)
+        among = combinations(self.guide_options)
+        return any(complete.items() >= chosen.items() for chosen in among)
+
     def check(self) -> None:
         """BadInput, naming field and allowed values, if this cannot be trained."""
         super().check()
         self.check_known("network", CRITICS)
         if self.guide:
             self.check_known("guide", PLAYERS)
+            if not any(self.is_guided_with(options) for options in self.option_sets()):
+                raise BadInput(f"guide_options: {self.guide_options}; no table has these options")
         self.check_least(
             {
                 "entropy": 0,
@@ -294,8 +305,11 @@ class PPO(Training):
         self.guide: Guide | None = None
         if config.guide:
             self.guide = Guide(self.game, config.guide, config.guide_worlds, config.threads)
-            usual = [usual_difference(self.guide, self.game, o) for o in config.option_sets()]
-            self._usual = np.resize(np.array(usual), self.tables.n_tables)[:, None]
+            sets = config.option_sets()
+            usual = np.array([usual_difference(self.guide, self.game, o) for o in sets])
+            self._usual = np.resize(usual, self.tables.n_tables)[:, None]
+            is_guided = np.array([config.is_guided_with(options) for options in sets])
+            self._guided = np.flatnonzero(np.resize(is_guided, self.tables.n_tables))
 
     @property
     def learner(self) -> Learner:
@@ -346,10 +360,13 @@ class PPO(Training):
         self.n_decisions += self.config.n_steps * tables.n_tables
 
     def _worths(self) -> npt.NDArray[np.float64]:
-        """What the guide says of every action at every table (B, A), in usual differences."""
+        """What the guide says of every action (B, A), in usual differences; 0 if nothing."""
         assert self.guide is not None
-        words = torch.randint(2**62, (self.tables.n_tables,), generator=self.random)
-        return self.guide.worths(self.tables.rows, words.numpy()) / self._usual
+        words = torch.randint(2**62, (self.tables.n_tables,), generator=self.random).numpy()
+        said = np.zeros(self.tables.mask.shape)
+        at = self._guided
+        said[at] = self.guide.worths(self.tables.rows[at], words[at]) / self._usual[at]
+        return said
 
     def learn(self) -> dict[str, float]:
         """Update policy and critic from the rollout."""
