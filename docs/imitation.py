@@ -105,9 +105,9 @@ def page(ways: list[Way]) -> str:
     lines = [
         "# Imitation first?",
         "",
-        "Made by `python docs/imitation.py`; do not edit. Single deals of Семерик, one core, no guide.",
-        f"The dataset: {EPISODES:,} deals between `{SOME}`. Worth in points a deal, {DEALS:,} duplicate",
-        "deals.",
+        "Made by `python docs/imitation.py`; do not edit. Single deals of Семерик, one core, no",
+        f"guide. The dataset: {EPISODES:,} deals between `{SOME}`. Worth in points a deal,",
+        f"{DEALS:,} duplicate deals.",
         "",
         f"| way | seconds | decisions of own play | over `{EXPERT}` | over `{SOME}` |",
         "|---|---|---|---|---|",

@@ -105,7 +105,7 @@ def _begin(game: Game, seed: int, options: Mapping[str, Any]) -> Duel:
     duel = Duel(game, seed, options, row, REFERENCES[game.name](options, dealer))
     if options["dealer"] not in (None, dealer):
         raise MismatchError(duel.report("dealer", dealer, options["dealer"]))
-    _give_chance(duel)
+    give_chance(duel)
     duel.check()
     return duel
 
@@ -119,11 +119,11 @@ def _act(duel: Duel, rng: random.Random) -> None:
     duel.check()
     if duel.reference.chance:
         duel.game.kernels.settle(duel.row)
-        _give_chance(duel)
+        give_chance(duel)
         duel.check()
 
 
-def _give_chance(duel: Duel) -> None:
+def give_chance(duel: Duel) -> None:
     """Give the reference the cards that the engine has just dealt itself."""
     game, row = duel.game, duel.row
     if duel.reference.chance == "deal":

@@ -6,7 +6,7 @@ import random
 import numba
 import pytest
 
-from tests import differential
+from tests import differential, soak
 from tests.reference import semerik
 from trysim.envs.games import GAMES
 
@@ -30,6 +30,19 @@ def test_engine_plays_as_the_reference(name):
 @pytest.mark.parametrize("name", GAMES)
 def test_engine_plays_as_the_reference_for_two_million_plies(name):
     compare(name, FULL_PLIES, FULL_SEED)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_batch_aec_and_records_agree_with_the_reference(name):
+    found = soak.soak_round(name, seed=0)
+    assert not found.mismatches, found.mismatches[0]
+    assert found.matches == soak.N_TABLES
+
+
+def test_a_soak_tells_what_differs(monkeypatch):
+    monkeypatch.setattr(semerik, "pile_points", lambda cards, aces: 0)
+    found = soak.soak_round("semerik", seed=0)
+    assert "differs after" in found.mismatches[0]
 
 
 def test_every_value_of_every_option_is_drawn():
