@@ -5,26 +5,31 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-for-trysim
+PINS ?= constraints.txt
 
-.PHONY: demo test test-full test-plain test-browser check bench docs build constraints clean help
+.PHONY: demo test test-full test-plain test-lowest test-newest test-browser check bench docs build \
+	constraints audit clean help
 
 help:
 	@echo "make demo         train a small Семерик team, compare it with the baselines (10 minutes at most)"
 	@echo "make test         the tests"
 	@echo "make test-full    the long tests too: 2 million plies against the reference"
 	@echo "make test-plain   the tests of the rules as plain Python, without numba"
+	@echo "make test-lowest  the tests with the lowest versions of other packages that are allowed"
+	@echo "make test-newest  the tests with their newest versions; TORCH=2.13.0 keeps to one of torch"
 	@echo "make test-browser the table in a real browser (needs Chromium and its driver)"
 	@echo "make check        lint, formatting, types, generated tables, the documentation's links"
 	@echo "make bench        speed of every layer, peers beside them"
 	@echo "make docs         the documentation site, in site/"
 	@echo "make build        wheel and sdist into dist/"
-	@echo "make constraints  pin the versions installed here into constraints.txt"
+	@echo "make constraints  pin the versions of all dependencies; UPGRADE=1 takes the newest"
+	@echo "make audit        ask whether these versions have known vulnerabilities"
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml $(PINS)
 	@test -n "$(PYTHON)" || { echo "trysim needs Python 3.10 to 3.13: make PYTHON=/path/to/python"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,human]"
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) torch
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable ".[dev,human]"
 	@touch $@
 
 demo: $(READY)
@@ -45,6 +50,18 @@ test-full: $(READY)
 test-plain: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 tests/test_cases.py tests/test_semerik_rules.py \
 		tests/test_semnadtsat_rules.py tests/test_sim_lystiv_rules.py
+
+test-lowest test-newest: test-%:
+	$(MAKE) test VENV=.venv-$* PINS=.venv-$*/pins.txt
+
+RESOLUTION_lowest := lowest-direct
+RESOLUTION_newest := highest
+.venv-lowest/pins.txt .venv-newest/pins.txt: .venv-%/pins.txt: pyproject.toml
+	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet uv
+	echo "torch$(if $(TORCH),==$(TORCH))" | .venv-$*/bin/uv pip compile --quiet --constraints - \
+		--resolution $(RESOLUTION_$*) --python .venv-$*/bin/python --extra dev --extra human \
+		--no-annotate --output-file $@ pyproject.toml
 
 test-browser: $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[browser,web]"
@@ -69,8 +86,20 @@ docs: $(READY)
 build: $(READY)
 	$(BIN)/python -m build --outdir dist .
 
+# For every Python that is supported. Two extras ask for other versions than all the rest.
+TOGETHER := human reports web video browser optuna mlflow wandb openspiel torchrl tianshou dev
+pin = echo "torch$(if $(TORCH),==$(TORCH))" | $(BIN)/uv pip compile --quiet --constraints - \
+	$(if $(UPGRADE),--upgrade) --universal --python-version 3.10 $(addprefix --extra ,$(2)) \
+	--no-annotate --custom-compile-command "make constraints" --output-file $(1) pyproject.toml
 constraints: $(READY)
-	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu//' > constraints.txt
+	$(BIN)/python -m pip install --quiet uv
+	$(call pin,constraints.txt,$(TOGETHER))
+	$(call pin,constraints-ray.txt,ray)
+	$(call pin,constraints-agilerl.txt,agilerl)
+
+audit: $(READY)
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
 
 clean:
 	rm -rf $(VENV) build dist runs site .pytest_cache .mypy_cache .ruff_cache

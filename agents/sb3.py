@@ -7,6 +7,7 @@ network's shape follows from the weights, its activation from the description's 
 import io
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from trysim.agents.networks import ACTIVATIONS, Mlp, Network
 from trysim.agents.policy import PolicyAgent
 from trysim.envs.games import BadInput, Game
 
+# What comes of archives, descriptions and tensors that stable-baselines3 did not write.
+_BROKEN = (OSError, KeyError, IndexError, AttributeError, TypeError, ValueError, RuntimeError,
+           zipfile.BadZipFile, zlib.error)  # fmt: skip
 _ACTIVATIONS = {"ReLU": torch.nn.ReLU, "Tanh": torch.nn.Tanh, "SiLU": torch.nn.SiLU}
 
 
@@ -26,10 +30,9 @@ def load_sb3(game: Game, path: str, mode: str = "best") -> PolicyAgent:
     """
     spec = f"sb3:{Path(path).as_posix()}" + ("" if mode == "best" else f",mode={mode}")
     try:
-        weights, description = _read(path)
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        net = actor(*_read(path))
+    except _BROKEN as error:
         raise BadInput(f"{spec}: no readable model of stable-baselines3: {error}") from None
-    net = actor(weights, description)
     if net is None:
         raise BadInput(f"{spec}: not an MlpPolicy with an action network")
     n_in, n_out = int(net[0].in_features), int(net[-1].out_features)  # type: ignore[arg-type]
@@ -61,7 +64,7 @@ def _read(path: str) -> tuple[dict[str, torch.Tensor], str]:
         try:
             weights = torch.load(stored, map_location="cpu", weights_only=True)
         except Exception as error:  # torch raises its own kinds for what is not plain tensors
-            raise ValueError(str(error).splitlines()[0]) from None
+            raise ValueError(str(error).partition("\n")[0] or type(error).__name__) from None
         data: dict[str, Any] = json.loads(archive.read("data"))
     policy_kwargs = data.get("policy_kwargs", {})
     return weights, str({k: v for k, v in policy_kwargs.items() if k != ":serialized:"})

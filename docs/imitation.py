@@ -20,9 +20,9 @@ from trysim.arena import compare
 from trysim.arena.dataset import make_dataset
 from trysim.arena.report import versions
 from trysim.train import imitate, ppo
+from trysim.train.checkpoint import CHECKPOINT
 from trysim.train.config import config_file, load_config
 from trysim.train.curve import draw_curves
-from trysim.train.learning import CHECKPOINT
 
 EPISODES, DECISIONS = 15_000, 6_000_000
 ALONE, FIRST, AFTER = "own play alone", "imitation", "own play after imitation"

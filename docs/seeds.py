@@ -18,9 +18,9 @@ from ladder import cpu
 from trysim.arena import compare
 from trysim.arena.crossplay import CrossPlay, cross_play
 from trysim.arena.report import versions
+from trysim.train.checkpoint import CHECKPOINT
 from trysim.train.config import config_file, load_config
 from trysim.train.curve import draw_curves
-from trysim.train.learning import CHECKPOINT
 from trysim.train.ppo import PPOConfig, train
 
 CONFIG = "configs/semerik/deal.yaml"

@@ -9,8 +9,8 @@ import torch
 
 from trysim.arena import compare
 from trysim.envs.games import GAMES, BadInput
+from trysim.train.checkpoint import CHECKPOINT
 from trysim.train.dmc import DMCConfig, returns_to_the_end, train
-from trysim.train.learning import CHECKPOINT
 from trysim.train.watch import TrainingStopped
 
 TINY = {

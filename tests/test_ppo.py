@@ -16,7 +16,8 @@ from trysim.envs.decisions import decide, new_streams
 from trysim.envs.games import GAMES, BadInput
 from trysim.envs.rules.row import NAME_TRUMP, PHASE, PLAY
 from trysim.train import ppo, run
-from trysim.train.learning import CHECKPOINT, reward_scale
+from trysim.train.checkpoint import CHECKPOINT
+from trysim.train.learning import reward_scale
 from trysim.train.ppo import PPOConfig, estimate_advantages, train
 from trysim.train.selfplay import SelfPlayTables
 from trysim.train.watch import TrainingStopped
@@ -391,6 +392,15 @@ def test_nothing_is_overwritten_or_mixed(trained, tmp_path):
 def test_a_broken_checkpoint_is_refused(content, trained, tmp_path):
     (tmp_path / CHECKPOINT).write_bytes(content)
     with pytest.raises(BadInput, match="cannot go on from"):
+        train(PPOConfig(**TINY), tmp_path, resume=True)
+
+
+def test_a_checkpoint_whose_tables_were_changed_is_refused(trained, tmp_path):
+    path = tmp_path / CHECKPOINT
+    content = bytearray((trained[1] / CHECKPOINT).read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match="it is not what was written"):
         train(PPOConfig(**TINY), tmp_path, resume=True)
 
 

@@ -14,7 +14,7 @@ ray = pytest.importorskip("ray")
 
 from trysim.agents.policy import load_policy
 from trysim.envs.games import BadInput, game_named
-from trysim.train.learning import CHECKPOINT
+from trysim.train.checkpoint import CHECKPOINT
 from trysim.train.ppo import PPO, PPOConfig, Rollout, train
 from trysim.train.ray_ppo import RayPPO, packed, unpack
 

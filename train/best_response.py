@@ -16,7 +16,8 @@ from trysim.agents import make_agent
 from trysim.arena.duplicate import compare
 from trysim.arena.report import versions, write_whole
 from trysim.envs.games import BadInput, game_named
-from trysim.train.learning import CHECKPOINT, LIBRARIES
+from trysim.train.checkpoint import CHECKPOINT
+from trysim.train.learning import LIBRARIES
 from trysim.train.ppo import PPOConfig, train
 
 FILE_NAME = "best_response.json"

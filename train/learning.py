@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors
-import safetensors.torch
 import torch
 from torch import nn
 
@@ -23,6 +21,7 @@ from trysim.agents.policy import PolicyAgent, load_policy, save_policy
 from trysim.arena.report import versions
 from trysim.envs.decisions import decide, new_streams
 from trysim.envs.games import BadInput, Game, game_named
+from trysim.train.checkpoint import CHECKPOINT, part_of, read_checkpoint, write_checkpoint
 from trysim.train.config import save_config
 from trysim.train.selfplay import SelfPlayTables
 from trysim.train.settings import NetworkConfig
@@ -36,7 +35,6 @@ from trysim.train.watch import (
 )
 
 LIBRARIES = ("numpy", "numba", "torch", "gymnasium")
-CHECKPOINT = "checkpoint.safetensors"
 _DEAD_ENTROPY, _DEAD_FOR = 1e-3, 20  # a policy that hardly varies, and after how many updates
 
 
@@ -207,12 +205,12 @@ class Training(ABC):
         checkpoint = Path(source) / CHECKPOINT
         try:
             if checkpoint.is_file():
-                tensors = safetensors.torch.load_file(checkpoint)
+                tensors, _ = read_checkpoint(checkpoint)
                 self._learner.load_state_dict(part_of(tensors, "learner"))
                 self._load_optimiser(part_of(tensors, "optimiser"))
             else:
                 self.take_over(load_policy(self.game, source).net)
-        except (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
             told = " ".join(str(error).split())
             raise BadInput(f"start: {source}: {told}") from None
 
@@ -236,28 +234,21 @@ class Training(ABC):
             "decisions": self.n_decisions,
             "config": plain(self._shared),
         }
-        part = path.with_suffix(".part")
-        tensors = {name: value.contiguous() for name, value in tensors.items()}
-        safetensors.torch.save_file(tensors, part, {"about": json.dumps(meaning)})
-        part.replace(path)
+        write_checkpoint(path, tensors, meaning)
 
     def load(self, path: Path) -> dict[str, Any]:
         """Go on from a checkpoint; what was said about it. BadInput if it does not fit."""
         try:
-            tensors = safetensors.torch.load_file(path)
-            with safetensors.safe_open(path, "pt") as file:
-                about: dict[str, Any] = json.loads(file.metadata()["about"])
+            tensors, about = read_checkpoint(path)
             self._learner.load_state_dict(part_of(tensors, "learner"))
             self._load_optimiser(part_of(tensors, "optimiser"))
             self.random.set_state(tensors["random"])
             self.n_decisions = int(about["decisions"])
             self._load_snapshots(part_of(tensors, "snapshot"))
             self.restore_tables(part_of(tensors, "tables"))
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        except (ValueError, KeyError, TypeError, RuntimeError) as error:
             raise BadInput(f"cannot go on from {path}: {error}") from None
-        except safetensors.SafetensorError as error:
-            raise BadInput(f"cannot go on from {path}: {error}") from None
-        return about
+        return dict(about)
 
     def state_of_tables(self) -> dict[str, torch.Tensor]:
         """Everything that `restore_tables` needs."""
@@ -282,12 +273,6 @@ class Training(ABC):
             net.load_state_dict(part_of(tensors, str(number)))
             self.snapshots.append(net)
         self.seat_snapshots(self.snapshots)
-
-
-def part_of(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
-    """The tensors whose names begin so, without it."""
-    start = f"{prefix}."
-    return {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
 
 
 # The course of a training -----------------------------------------------------------------------

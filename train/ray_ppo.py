@@ -19,7 +19,7 @@ import torch
 
 from trysim.agents.networks import Network
 from trysim.arena.ray_pool import connect
-from trysim.train.learning import part_of
+from trysim.train.checkpoint import part_of
 from trysim.train.ppo import PPO, PPOConfig, Rollout
 
 Arrays = dict[str, npt.NDArray[Any]]
