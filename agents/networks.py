@@ -15,13 +15,13 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
+from trysim.agents.bit_sums import NOWHERE, Places, can_sum, product, sums
 from trysim.agents.compiled import FULL_WIDTH, RELU, TANH, Weights, packed
 from trysim.envs.games import Game
 from trysim.envs.rules import cards
-from trysim.envs.rules.jit import Row, rule
+from trysim.envs.rules.jit import Row
 from trysim.envs.rules.layout import CARDS, FLAGS, ONE_OF
 
-Bytes = npt.NDArray[np.int8]
 Floats = npt.NDArray[np.float32]
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
@@ -118,8 +118,9 @@ class Mlp(Network):
 
     def first(self, seen: torch.Tensor) -> torch.Tensor:
         """What enters the first hidden layer (N, hidden)."""
-        first: torch.Tensor = self.layers[0](seen.float())
-        return first
+        first = self.layers[0]
+        assert isinstance(first, nn.Linear)
+        return product(seen, first)
 
     def rest(self, first: torch.Tensor) -> torch.Tensor:
         """Action logits (N, A)."""
@@ -152,23 +153,6 @@ class Mlp(Network):
 
 
 # Four suits alike -------------------------------------------------------------------------------
-@rule
-def take(source: Bytes, places: Row, out: Floats) -> None:
-    """Write some columns of 0/1 bytes (N, D) as floats (N, places); torch takes far longer."""
-    for i in range(source.shape[0]):
-        for k in range(places.size):
-            out[i, k] = source[i, places[k]]
-
-
-def taken(bits: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """Some columns of 0/1 numbers (N, D) as floats (N, places)."""
-    if bits.dtype != torch.int8 or bits.device.type != "cpu":
-        return bits.index_select(1, places).float()
-    out = torch.empty((len(bits), len(places)))
-    take(bits.numpy(), places.numpy(), out.numpy())
-    return out
-
-
 def suit_bits(game: Game) -> tuple[list[list[int]], list[int]]:
     """The observation's bits of each suit, in the same order for all four, and the other bits."""
     of_suit: list[list[int]] = [[] for _ in range(N_SUITS)]
@@ -187,6 +171,15 @@ def suit_bits(game: Game) -> tuple[list[list[int]], list[int]]:
                 suit = _suit_of(str(field.labels[place]))
             (others if suit is None else of_suit[suit]).append(at + bit)
     return of_suit, others
+
+
+def _places_of_bits(of_suit: list[list[int]], others: list[int], n_bits: int) -> Places:
+    """What each bit adds to: its suit's sum, the sum for all suits, or nothing."""
+    rows, groups = np.zeros(n_bits, np.int64), np.full(n_bits, NOWHERE)
+    for suit, bits in enumerate(of_suit):
+        rows[bits], groups[bits] = np.arange(len(bits)), suit
+    rows[others], groups[others] = len(of_suit[0]) + np.arange(len(others)), N_SUITS
+    return Places(rows, groups, N_SUITS + 1)
 
 
 def suit_actions(game: Game) -> tuple[list[list[int]], list[int]]:
@@ -233,7 +226,8 @@ class Suits(Network):
         super().__init__(game, hidden, activation)
         of_suit, others = suit_bits(game)
         actions, other_actions = suit_actions(game)
-        self._n_bits, self._n_of_suits = game.layout.size, N_SUITS * len(of_suit[0])
+        self._n_of_suits = N_SUITS * len(of_suit[0])
+        self._places_of_bits = _places_of_bits(of_suit, others, game.layout.size)
         bits = torch.tensor([*itertools.chain(*of_suit), *others])
         order = np.argsort([*itertools.chain(*actions), *other_actions])
         self.register_buffer("_bits", bits, persistent=False)
@@ -249,10 +243,15 @@ class Suits(Network):
 
     def first(self, seen: torch.Tensor) -> torch.Tensor:
         """What enters the first hidden layer (N, suits, hidden)."""
-        bits = taken(seen, self._bits)
-        of_suits = bits[:, : self._n_of_suits].reshape(len(bits), N_SUITS, -1)
-        first: torch.Tensor = self.own(of_suits)
-        first = first + self.common(bits[:, self._n_of_suits :]).unsqueeze(1)
+        if can_sum(seen):
+            rows = torch.cat([self.own.weight.t(), self.common.weight.t()])
+            added = sums(seen, rows, self._places_of_bits)
+            first = added[:, :N_SUITS] + (added[:, N_SUITS:] + self.own.bias)
+        else:
+            bits = seen.index_select(1, self._bits).float()
+            of_suits = bits[:, : self._n_of_suits].reshape(len(bits), N_SUITS, -1)
+            common = self.common(bits[:, self._n_of_suits :])
+            first = self.own(of_suits) + common.unsqueeze(1)
         if self.apart is not None:
             first[:, self._apart] += self.apart
         return first
@@ -283,20 +282,12 @@ class Suits(Network):
         """The network as it is now for compiled code; None if a subclass computes otherwise."""
         if not self._computes_as(Suits):
             return None
-        bits, n_own = self._bits.numpy(), self.own.in_features
-        groups, rows = np.zeros((2, self._n_bits), np.int64)
-        used = np.zeros(self._n_bits, np.bool_)
-        used[bits] = True
-        within, others = bits[: self._n_of_suits], bits[self._n_of_suits :]
-        groups[within] = np.arange(len(within)) // n_own
-        rows[within] = np.arange(len(within)) % n_own
-        groups[others] = N_SUITS
-        rows[others] = n_own + np.arange(len(others))
+        rows, groups, _ = self._places_of_bits
         start = np.tile(_array(self.own.bias), (N_SUITS, 1))
         if self.apart is not None:
             start[self._apart] += _array(self.apart)
         return Weights(
-            used=packed(used),
+            used=packed(groups != NOWHERE),
             groups=groups,
             rows=rows,
             first=np.concatenate([_inward(self.own), _inward(self.common)]),

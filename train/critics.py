@@ -9,10 +9,12 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import nn
 
-from trysim.agents.networks import ACTIVATIONS, N_SUITS, Exchange, linear, taken
+from trysim.agents.bit_sums import Places, can_sum, product, sums
+from trysim.agents.networks import ACTIVATIONS, N_SUITS, Exchange, linear
 from trysim.envs.games import Game
 
 _FURTHEST = 6.0  # scaled rewards, whose standard deviation is about 1, are seldom further from 0
@@ -75,7 +77,7 @@ class MlpCritic(Critic):
 
     def forward(self, first: torch.Tensor, cards: torch.Tensor) -> torch.Tensor:
         """(N, n_out) from (N, hidden) and the other seats' hands (N, H)."""
-        said: torch.Tensor = self.rest(first + self.cards(cards.float()))
+        said: torch.Tensor = self.rest(first + product(cards, self.cards))
         return said
 
 
@@ -87,8 +89,11 @@ class SuitsCritic(Critic):
     def __init__(self, game: Game, hidden: Sequence[int], activation: str, n_out: int = 1) -> None:
         super().__init__(game, hidden, activation)
         n_others, n_ranks = game.n_seats - 1, len(game.deck) // N_SUITS
-        by_seat = torch.arange(n_others * len(game.deck)).reshape(n_others, N_SUITS, n_ranks)
-        self.register_buffer("_by_suit", by_seat.transpose(0, 1).flatten(), persistent=False)
+        seat, card = np.divmod(np.arange(n_others * len(game.deck)), len(game.deck))
+        suit, rank = np.divmod(card, n_ranks)
+        self._places = Places(seat * n_ranks + rank, suit, N_SUITS)
+        by_suit = torch.from_numpy(np.argsort(suit, kind="stable"))
+        self.register_buffer("_by_suit", by_suit, persistent=False)
         self.cards = linear(n_others * n_ranks, hidden[0], bias=False)
         self.act = ACTIVATIONS[activation]()
         self.layers = nn.ModuleList(Exchange(*pair) for pair in itertools.pairwise(hidden))
@@ -100,8 +105,12 @@ class SuitsCritic(Critic):
 
     def forward(self, first: torch.Tensor, cards: torch.Tensor) -> torch.Tensor:
         """(N, n_out) from (N, suits, hidden) and the other seats' hands (N, H)."""
-        hands = taken(cards, self._by_suit).reshape(len(cards), N_SUITS, -1)
-        of_suit = self.act(first + self.cards(hands))
+        if can_sum(cards):
+            known = sums(cards, self.cards.weight.t(), self._places)
+        else:
+            hands = cards.index_select(1, self._by_suit).reshape(len(cards), N_SUITS, -1)
+            known = self.cards(hands.float())
+        of_suit = self.act(first + known)
         for layer in self.layers:
             of_suit = self.act(layer(of_suit))
         said: torch.Tensor = self.value(of_suit.mean(1))
