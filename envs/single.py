@@ -53,7 +53,8 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[npt.NDArray[np.int8], dict[str, Any]]:
-        """Begin an episode and play up to the learner's first decision."""
+        """Begin an episode and play up to the learner's first decision; takes no `options`."""
+        check_no_options(options)
         super().reset(seed=seed)
         self._tables.reset(seed)
         self._is_over = False
@@ -104,6 +105,12 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self._tables.mask[0].copy()}
+
+
+def check_no_options(options: Mapping[str, Any] | None) -> None:
+    """BadInput if `reset` was given any options: those of a game are given to `make`."""
+    if options:
+        raise BadInput(f"reset(options={options!r}): it takes none; give a game's options to make()")
 
 
 def learner_tables(

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 
 from trysim.envs.decisions import Agent
 from trysim.envs.learner import LearnerTables
-from trysim.envs.single import learner_tables
+from trysim.envs.single import check_no_options, learner_tables
 
 Bits = npt.NDArray[np.int8]
 
@@ -51,7 +51,9 @@ class TablesVectorEnv(gymnasium.vector.VectorEnv[Bits, npt.NDArray[np.int64], An
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Bits, dict[str, Any]]:
-        """Begin an episode at every table and play up to the learner's first decision."""
+        """Begin an episode at every table and play up to the learner's first decision; takes no
+        `options`."""
+        check_no_options(options)
         super().reset(seed=seed)
         self.tables.reset(seed)
         return self.tables.observation.copy(), self._info()

@@ -331,3 +331,10 @@ def test_a_seed_repeats_a_vector():
     first = [many.reset(seed=9)[0]] + [many.step(many.action_masks().argmax(1))[0] for _ in "123"]
     again = [many.reset(seed=9)[0]] + [many.step(many.action_masks().argmax(1))[0] for _ in "123"]
     assert np.array_equal(first, again)
+
+
+def test_reset_takes_no_options():
+    for env in (SingleEnv("semerik"), vector("semerik", 2)):
+        env.reset(options={})
+        with pytest.raises(BadInput, match="give a game's options to make"):
+            env.reset(options={"horizon": "deal"})
