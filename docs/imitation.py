@@ -24,7 +24,7 @@ from trysim.train.checkpoint import CHECKPOINT
 from trysim.train.config import config_file, load_config
 from trysim.train.curve import draw_curves
 
-EPISODES, DECISIONS = 15_000, 6_000_000
+EPISODES, DECISIONS = 10_000, 10_000_000
 ALONE, FIRST, AFTER = "own play alone", "imitation", "own play after imitation"
 SAME = ["--guide_until", "0", "--hidden", "[96,96]", "--threads", "1"]
 OFTEN = ["--anchors", f"[{EXPERT}]", "--evaluate_every", "500000"]
