@@ -110,7 +110,7 @@ class SingleEnv(gymnasium.Env[npt.NDArray[np.int8], np.int64]):
 def check_no_options(options: Mapping[str, Any] | None) -> None:
     """BadInput if `reset` was given any options: those of a game are given to `make`."""
     if options:
-        raise BadInput(f"reset(options={options!r}): it takes none; give a game's options to make()")
+        raise BadInput(f"reset(options={options!r}): takes none; give a game's options to make()")
 
 
 def learner_tables(

@@ -51,8 +51,7 @@ class TablesVectorEnv(gymnasium.vector.VectorEnv[Bits, npt.NDArray[np.int64], An
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Bits, dict[str, Any]]:
-        """Begin an episode at every table and play up to the learner's first decision; takes no
-        `options`."""
+        """Begin every table's episode and play up to its first decision; takes no `options`."""
         check_no_options(options)
         super().reset(seed=seed)
         self.tables.reset(seed)
