@@ -94,7 +94,7 @@ def both_ways(work: Path) -> list[Way]:
     imitation = Way(FIRST, dict(took), 0, measured(first))
     start = ["--start", str(first / "policy"), "--critic_alone", "300000"]
     n_after, seconds_after = learned(
-        work / "after", [*start, "--total_decisions", str(round(DECISIONS * left, -5))]
+        work / "after", [*start, "--total_decisions", str(int(DECISIONS * left))]
     )
     after = Way(AFTER, {**took, "own play": seconds_after}, n_after, measured(work / "after"))
     return [alone, imitation, after]
