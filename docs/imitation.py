@@ -1,8 +1,8 @@
 """Does imitation first pay? Train both ways for equal time and write `docs/results/imitation.*`.
 
 One way learns from its own play alone. The other imitates `pimc` first and goes on from there; what
-the dataset and the imitation cost is taken off its time. `python docs/imitation.py` takes about an
-hour on one core, and goes on where it was stopped.
+the dataset and the imitation cost is taken off its time. `python docs/imitation.py` takes about
+half an hour on one core, and goes on where it was stopped.
 """
 
 import argparse
