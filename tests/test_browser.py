@@ -28,7 +28,9 @@ from trysim.envs.games import GAMES, game_named
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 if not BROWSER or not DRIVER:
-    pytest.skip("no Chromium here", allow_module_level=True)
+    pytest.skip(
+        "no Chromium and driver here: apt install chromium chromium-driver", allow_module_level=True
+    )
 
 PORT = 8797
 SEED = "28"  # a deal of Семерик in which not every card may be played, more than once
