@@ -85,8 +85,9 @@ def trained(seed: int, work: Path, threads: int) -> Seed:
         out = work / f"seed{seed}-over-{anchor.partition(':')[0]}"
         pair = compare("semerik", [spec, anchor], DEALS, SEED, OPTIONS, out=out).pairs[0]
         final[anchor] = pair.mean, *pair.ci95
-    passed = [when for anchor in (EXPERT, SOME) for when in first_passed(rows, anchor)]
     last = rows[-1]
+    rows += [{**last, "anchor": anchor, "low": str(final[anchor][1])} for anchor in final]
+    passed = [when for anchor in (EXPERT, SOME) for when in first_passed(rows, anchor)]
     return Seed(
         seed,
         load_config(PPOConfig, folder / "config.yaml", []).threads,
@@ -104,8 +105,8 @@ def page(seeds: list[Seed], partners: CrossPlay) -> str:
         "# Семерик from nothing, several seeds",
         "",
         f"Made by `python docs/seeds.py`; do not edit. `trysim train {CONFIG} --seed N`.",
-        "*Passed*: the first evaluation from which on the interval stayed clear of zero (time",
-        "spent learning, evaluations not counted).",
+        "*Passed*: the first evaluation from which on the interval stayed clear of zero; the last",
+        f"one, of {DEALS} deals, stands at the right (time spent learning, without evaluations).",
         "",
         f"| seed | threads | passed `{EXPERT}` | passed `{SOME}` | trained "
         f"| over `{EXPERT}` | over `{SOME}` |",

@@ -177,7 +177,8 @@ def main() -> None:
         TRAINING = PPO(TINY)
     corpus = HERE / "corpus"
     corpus.mkdir()
-    for number, seed in enumerate(seeds(target)):
+    beginnings = seeds(target)
+    for number, seed in enumerate(beginnings):
         (corpus / str(number)).write_bytes(seed)
     read = TARGETS[target]
 
@@ -188,6 +189,8 @@ def main() -> None:
             if not str(error).strip():
                 raise AssertionError("an error without a message") from error
 
+    for data in beginnings:
+        once(data)  # compiles what there is to compile, so that no later input waits for it
     instrument()
     sys.addaudithook(watch_pickles)
     own = [] if any(not word.startswith("-") for word in sys.argv[1:]) else [str(corpus)]
