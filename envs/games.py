@@ -43,6 +43,11 @@ class BadInput(ValueError):
     """What a person gave is wrong: the message says what, and what is allowed."""
 
 
+def whole_number(text: str) -> int | None:
+    """A whole number from 0 as people write it, in at most 18 digits; None for other text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
 @dataclass(frozen=True)
 class Game:
     """One game. `n_seats` and `n_actions` are the largest of all options."""
@@ -194,8 +199,9 @@ class Game:
 
     def action_number(self, row: Row, text: str) -> int:
         """The number of an action; BadInput if this game has none of that text."""
-        if row[PHASE] == CUT and text.startswith("cut:") and text[4:].isdigit():
-            return int(text[4:]) - 1
+        place = whole_number(text.removeprefix("cut:")) if text.startswith("cut:") else None
+        if row[PHASE] == CUT and place is not None:
+            return place - 1
         try:
             return self._action_numbers[text]
         except KeyError:

@@ -203,7 +203,7 @@ class Match:
 
 def is_unfinished(path: Path) -> bool:
     """Whether a match that is kept in `path` waits to be gone on with."""
-    return _part(path).is_file()
+    return bool(path.name) and _part(path).is_file()  # `.` and `/` have no name
 
 
 def check_free(path: Path) -> None:

@@ -27,7 +27,7 @@ from trysim.agents.policy import PolicyAgent
 from trysim.agents.search.played_out import worths_if
 from trysim.agents.thoughts import think
 from trysim.envs.decisions import Decisions
-from trysim.envs.games import GAMES, BadInput, Game
+from trysim.envs.games import GAMES, BadInput, Game, whole_number
 from trysim.envs.record import dumps, read_text
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.row import SEAT
@@ -357,9 +357,10 @@ def _wanted_seat(request: Request, table: Table) -> int | None:
     text = request.query_params.get("seat", "")
     if not text:
         return None
-    if not text.isdigit() or int(text) >= len(table.seats):
+    seat = whole_number(text)
+    if seat is None or seat >= len(table.seats):
         raise BadInput(f"seat {text}: there are 0 to {len(table.seats) - 1}")
-    return int(text)
+    return seat
 
 
 # What agents think ------------------------------------------------------------------------------

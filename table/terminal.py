@@ -12,7 +12,7 @@ from rich.table import Table
 from trysim.agents import make_agent
 from trysim.agents.thoughts import WORTH, Thought, think
 from trysim.envs.decisions import Decisions
-from trysim.envs.games import BadInput, Game
+from trysim.envs.games import BadInput, Game, whole_number
 from trysim.envs.render import ansi
 from trysim.envs.rules.jit import Row
 from trysim.envs.rules.row import CUT, PHASE, SEAT
@@ -187,10 +187,11 @@ def read_action(words: str, legal: Sequence[str], game: Game) -> str | None:
     text = words.strip().upper().replace("10", "T")
     if len(text) == 2 and text in game.deck:
         return text
-    if words.isdigit():
-        if legal and legal[0].startswith("cut:"):
-            return f"cut:{int(words)}" if 1 <= int(words) <= len(legal) else None
-        return legal[int(words) - 1] if 1 <= int(words) <= len(legal) else None
+    number = whole_number(words)
+    if number is not None:
+        if not 1 <= number <= len(legal):
+            return None
+        return f"cut:{number}" if legal[0].startswith("cut:") else legal[number - 1]
     meant = [action for action in legal if action.lower().startswith(words.strip().lower())]
     return meant[0] if words.strip() and len(meant) == 1 else None
 
@@ -267,14 +268,15 @@ class _Watch:
         elif words == "a":
             for moment in range(self.moment + 1, len(self.story) + 1):
                 self._go(moment)
-        elif words in ("", "n", "b", "d") or words.isdigit():
+        elif words in ("", "n", "b", "d") or whole_number(words) is not None:
             self._go(self._meant(words))
         else:
             self.console.print(f"{words!r}: press Enter to go on, or ? for help", style="red")
 
     def _meant(self, words: str) -> int:
-        if words.isdigit():
-            return int(words)
+        number = whole_number(words)
+        if number is not None:
+            return number
         if words == "d":
             return next((n for n in self.story.deals() if n > self.moment), len(self.story))
         return self.moment + (-1 if words == "b" else 1)
@@ -285,8 +287,9 @@ class _Watch:
 
     def _look_through(self, words: str) -> None:
         n = self.story.game.n_players_of(self.story.row(0))
-        if words.isdigit() and int(words) < n:
-            self.eyes = int(words)
+        seat = whole_number(words)
+        if seat is not None and seat < n:
+            self.eyes = seat
         elif words in ("", "all"):
             self.eyes = None
         else:

@@ -99,11 +99,18 @@ def _checkpoints(data: bytes) -> None:
 
 
 def _arguments(data: bytes) -> None:
-    os.chdir(HERE)
     words = data.replace(b"\0", b"").decode("utf-8", "replace").split("\n")[:8]
     if words[0] in ("games", "verify", "render", "policy"):  # what plays may take its time
-        with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-            assert command(words) in (0, 1, 2)
+        before = Path.cwd()
+        os.chdir(HERE)  # for what a command writes
+        try:
+            with (
+                contextlib.redirect_stderr(io.StringIO()),
+                contextlib.redirect_stdout(io.StringIO()),
+            ):
+                assert command(words) in (0, 1, 2)
+        finally:
+            os.chdir(before)
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
@@ -128,10 +135,12 @@ def _record(game: Game, options: dict[str, Any]) -> bytes:
 def seeds(target: str) -> list[bytes]:
     """What mutations begin with."""
     if target == "records":
-        shortest = {"semerik": {"horizon": "deal"}}
-        return [
-            _record(game, shortest.get(name, {"num_players": 3})) for name, game in GAMES.items()
-        ]
+        short: dict[str, dict[str, Any]] = {
+            "sim_lystiv": {"num_players": 3, "penalty": "interactive"},
+            "semnadtsat": {"num_players": 3},
+            "semerik": {"horizon": "deal"},
+        }
+        return [_record(game, short[name]) for name, game in GAMES.items()]
     if target == "policies":
         return [(POLICY / "policy.json").read_bytes()]
     if target == "configurations":

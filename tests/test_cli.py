@@ -114,6 +114,8 @@ def test_one_game(capsys):
         (["games", "--all"], "--all"),
         (["record", "semerik"], "required: agents, episodes, seed, out; see trysim record --help"),
         (["verify"], "required: files; see trysim verify --help"),
+        (["watch", ""], "cannot read .: Is a directory"),
+        (["play", "semerik", "--out", ""], "cannot write .: it is no regular file"),
         (["train"], "required: config; see trysim train --help"),
         (["arena", "semerik"], "required: agents, deals; see trysim arena --help"),
         (["train", "nowhere.yaml"], "nowhere.yaml"),

@@ -371,6 +371,13 @@ def test_S19_the_loser_cuts_the_whole_deck():
     assert table.legal() == {f"cut:{depth}" for depth in range(1, 36)}
 
 
+@pytest.mark.parametrize("depth", ["", "²", "-1", "9" * 5000])
+def test_a_cut_is_a_whole_number(depth):
+    table = at_the_cut()
+    with pytest.raises(BadInput, match="no action"):
+        table.game.action_number(table.row, f"cut:{depth}")
+
+
 @pytest.mark.parametrize("depth", [1, 9, 10, 18, 27, 28, 35])
 def test_S20_bottom_card_after_the_cut(depth):
     table = at_the_cut().play(f"cut:{depth}")

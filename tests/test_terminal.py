@@ -117,7 +117,7 @@ def test_how_actions_may_be_typed():
     }
     for words, action in typed.items():
         assert read_action(words, legal, game) == action
-    for words in ("", "0", "6", "extra", "1z"):
+    for words in ("", "0", "6", "extra", "1z", "²", "9" * 5000):
         assert read_action(words, legal, game) is None
     cuts = [f"cut:{depth}" for depth in range(1, 36)]
     assert read_action("35", cuts, game) == "cut:35"

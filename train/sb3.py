@@ -21,7 +21,7 @@ from trysim.agents import make_agent
 from trysim.agents.networks import ACTIVATIONS, Mlp
 from trysim.agents.policy import PolicyAgent, save_policy
 from trysim.agents.sb3 import actor
-from trysim.envs.games import BadInput, game_named
+from trysim.envs.games import BadInput, game_named, whole_number
 from trysim.envs.learner import LearnerTables
 from trysim.train.config import save_config
 from trysim.train.settings import LibraryPPOConfig
@@ -69,7 +69,7 @@ class SB3Config(LibraryPPOConfig):
         """BadInput, naming field and allowed values, if this cannot be trained."""
         super().check()
         self.check_known("activation", ACTIVATIONS)
-        if self.seat not in ("lot", "pair") and not self.seat.isdigit():
+        if self.seat not in ("lot", "pair") and whole_number(self.seat) is None:
             raise BadInput(f"seat: {self.seat}; allowed are a seat's number, lot and pair")
         self.check_least(_LEAST)
         for name in ("opponents", "anchors"):
@@ -139,7 +139,8 @@ def _seats(seat: str) -> int | str | None:
     """The learner's seats as `LearnerTables` wants them."""
     if seat == "lot":
         return None
-    return int(seat) if seat.isdigit() else seat
+    number = whole_number(seat)
+    return seat if number is None else number
 
 
 def make_model(config: SB3Config, env: LearnerVecEnv) -> MaskablePPO:

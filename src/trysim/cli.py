@@ -524,8 +524,9 @@ def _play(arguments: Namespace) -> int:
     from trysim.table.match import Match, is_unfinished
     from trysim.table.terminal import play
 
-    game, out = game_named(arguments.game), arguments.out and Path(arguments.out)
-    if out and is_unfinished(out):
+    game = game_named(arguments.game)
+    out = None if arguments.out is None else Path(arguments.out)
+    if out is not None and is_unfinished(out):
         match = Match.go_on(out)
         _check_same_match(match, arguments, out)
     else:
@@ -537,7 +538,7 @@ def _play(arguments: Namespace) -> int:
     console = Console()
     is_over = play(match, console)
     match.close()
-    if out:
+    if out is not None:
         kept = f"the record is {out}" if is_over else "the same command goes on with the match"
         console.print(kept, highlight=False)
     elif not is_over:
@@ -600,7 +601,7 @@ def _seat_of(story: "Story", text: str | None) -> int | None:
 
 def _render(arguments: Namespace) -> int:
     from trysim.arena.report import progress
-    from trysim.envs.games import BadInput
+    from trysim.envs.games import BadInput, whole_number
     from trysim.table.film import moments_between, render
     from trysim.table.terminal import story_of
 
@@ -608,13 +609,13 @@ def _render(arguments: Namespace) -> int:
     seat, fps = _seat_of(story, arguments.seat), _seconds("fps", arguments.fps)
     first = _number("first", arguments.first, 0)
     last = _optional_number("last", arguments.last)
-    wide, _, high = arguments.size.partition("x")
-    if not (wide.isdigit() and high.isdigit()):
+    wide, high = (whole_number(side) for side in arguments.size.partition("x")[::2])
+    if wide is None or high is None:
         raise BadInput(f"--size {arguments.size}: write WxH, such as 960x640")
     n = len(moments_between(story, first, last))
     with progress("moments", n) as advance:
-        size = int(wide), int(high)
-        render(story, Path(arguments.out), fps, size, seat, first, last, advance, agents)
+        out = Path(arguments.out)
+        render(story, out, fps, (wide, high), seat, first, last, advance, agents)
     return OK
 
 
