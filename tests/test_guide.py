@@ -5,11 +5,13 @@ import pytest
 
 from tests.positions import mixed_tables
 from trysim.agents import make_agent
+from trysim.agents.networks import Mlp
+from trysim.agents.policy import load_policy
 from trysim.agents.search.standing import WORTHS, standings_of
 from trysim.envs.decisions import decide, new_streams
-from trysim.envs.games import GAMES
+from trysim.envs.games import GAMES, BadInput
 from trysim.envs.rules.row import NAME_TRUMP, PHASE, PLAY, SEAT
-from trysim.train.guide import Guide
+from trysim.train.guide import SELF, Guide
 
 each_game = pytest.mark.parametrize("name", GAMES)
 
@@ -18,12 +20,24 @@ def tables(name, n=24):
     return mixed_tables(name, n, n_plays=25)
 
 
+def guide_and_agent(name, player, n_worlds=1, n_threads=2):
+    """A guide, and the agent that does what the guide does when it plays deals out."""
+    game = GAMES[name]
+    guide = Guide(game, player, n_worlds, n_threads)
+    if player != SELF:
+        return guide, make_agent(player, name)
+    agent = load_policy(game, name)
+    guide.follow(agent.net)
+    return guide, agent
+
+
 @each_game
-def test_one_world_is_the_table_itself_played_out(name):
-    """The same by the agent `expert`, one table after another."""
+@pytest.mark.parametrize("player", ["expert", SELF])
+def test_one_world_is_the_table_itself_played_out(name, player):
+    """The same by the agent, one table after another."""
     game, env = GAMES[name], tables(name)
-    found = Guide(game, "expert", 1, 2).worths(env.rows, np.arange(len(env.rows)))
-    expert = make_agent("expert", name)
+    guide, agent = guide_and_agent(name, player)
+    found = guide.worths(env.rows, np.arange(len(env.rows)))
     for row, mask, worths in zip(env.rows, env.mask, found, strict=True):
         assert (worths[mask == 0] == 0).all()
         if row[PHASE] not in (PLAY, NAME_TRUMP):
@@ -36,18 +50,29 @@ def test_one_world_is_the_table_itself_played_out(name):
             streams = new_streams([0], game.n_seats)
             while trial[0, PHASE] in (PLAY, NAME_TRUMP):
                 nobody_else = np.zeros(1, np.int64)
-                chosen = decide(game, trial, nobody_else, [expert], nobody_else, streams)
+                chosen = decide(game, trial, nobody_else, [agent], nobody_else, streams)
                 game.kernels.apply(trial[0], int(chosen[0]))
             WORTHS[name].worth(trial[0], standing, outcome)
             assert worths[action] == pytest.approx(outcome[me])
 
 
 @each_game
-def test_threads_change_nothing(name):
+@pytest.mark.parametrize("player", ["expert", SELF])
+def test_threads_change_nothing(name, player):
     env = tables(name)
     words = np.arange(len(env.rows))
-    one, three = (Guide(GAMES[name], "expert", 3, n).worths(env.rows, words) for n in (1, 3))
+    one, three = (guide_and_agent(name, player, 3, n)[0].worths(env.rows, words) for n in (1, 3))
     assert (one == three).all()
+
+
+def test_a_network_without_compiled_form_cannot_play_out():
+    class Own(Mlp):
+        def rest(self, first):
+            return super().rest(-first)
+
+    game = GAMES["semerik"]
+    with pytest.raises(BadInput, match="guide: self; Own networks have no compiled form"):
+        Guide(game, SELF, 1, 1).follow(Own(game, [8], "relu"))
 
 
 @each_game

@@ -274,8 +274,9 @@ def test_the_policy_kept_has_mean_weights():
 
 
 # A guide ----------------------------------------------------------------------------------------
-def test_a_guided_training_goes_on_exactly_too(tmp_path):
-    guided = {**TINY, "guide": "expert", "guide_worlds": 2, "guide_until": 0.5}
+@pytest.mark.parametrize("player", ["expert", "self"])
+def test_a_guided_training_goes_on_exactly_too(tmp_path, player):
+    guided = {**TINY, "guide": player, "guide_worlds": 2, "guide_until": 0.5}
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     train(PPOConfig(**guided), whole)
     train(PPOConfig(**guided), parts, stop_after=256)
@@ -302,6 +303,19 @@ def test_what_the_guide_cannot_tell_is_learned_from_results():
     own, _ = training._loss(only, False)
     assert torch.allclose(loss, own)
     assert figures["policy_loss"] != 0
+
+
+def test_a_policy_that_guides_itself_plays_deals_out_as_it_does_by_then():
+    training = ppo.PPO(PPOConfig(**{**TINY, "guide": "self", "guide_worlds": 1}))
+    rows, words = training.tables.rows.copy(), np.arange(training.tables.n_tables)
+    told = []
+    for _ in range(2):
+        told.append(training.guide.worths(rows, words))
+        with torch.no_grad():
+            for weights in training.learner.mean_actor.parameters():
+                weights.neg_()
+        training.play()
+    assert (told[0] != told[1]).any()
 
 
 def test_the_guide_speaks_at_some_tables_only():
@@ -359,7 +373,7 @@ def test_several_options_are_learned_at_once(tmp_path):
         ({"activation": "sine"}, "relu"),
         ({"device": "abacus"}, "cpu, cuda"),
         ({"hidden": []}, "whole numbers from 1"),
-        ({"guide": "pimc"}, "allowed are random, greedy, expert"),
+        ({"guide": "pimc"}, "allowed are random, greedy, expert, self"),
         ({"guide_until": 1.5}, "at most 1"),
         ({"guide": "expert", "guide_options": {"horizon": "never"}}, "no table has these options"),
         ({"guide_worlds": 0}, "at least 1"),

@@ -69,6 +69,15 @@ def test_going_on_is_never_having_stopped(tmp_path):
     assert {"config.yaml", "evaluations.csv", "learning_curve.png", CHECKPOINT} <= names
 
 
+@pytest.mark.parametrize("guide", ["", "self"])
+def test_workers_that_play_deals_out_with_the_policy_are_sent_its_mean_weights(guide, monkeypatch):
+    training, sent, put = RayPPO(PPOConfig(**{**SETTINGS, "guide": guide})), [], ray.put
+    monkeypatch.setattr(ray, "put", lambda thing: sent.append(thing) or put(thing))
+    training.iterate()
+    training.close()
+    assert any(name.startswith("mean_actor.") for name in sent[0]) == (guide == "self")
+
+
 def test_a_killed_worker_is_begun_anew_and_training_goes_on():
     training = RayPPO(PPOConfig(**SETTINGS, total_decisions=100_000))
     training.iterate()

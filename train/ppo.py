@@ -5,8 +5,8 @@ a share of the tables other agents and past selves sit too. Advantages are estim
 decisions of each (table, seat) by themselves. Forced plays are no decisions. The critic sees the
 other seats' hands beside what the seat sees; it is needed for training only.
 
-At first a guide may tell what a rule player would make of every action (`guide`): the policy's
-logits learn that.
+A guide may tell what every action is worth if a rule player, or the policy itself, plays the deal
+out (`guide`): the policy's logits learn that.
 
     trysim train configs/semerik/ppo.yaml --total_decisions 5000000 --out runs/team
 """
@@ -30,7 +30,7 @@ from trysim.agents.rule_players import PLAYERS
 from trysim.envs.games import BadInput, Game, combinations, game_named
 from trysim.envs.rules.jit import rule
 from trysim.train.critics import CRITICS, ValueBins
-from trysim.train.guide import Guide, usual_difference
+from trysim.train.guide import SELF, Guide, usual_difference
 from trysim.train.learning import SelfPlayConfig, Training, train_as
 from trysim.train.watch import Result
 
@@ -59,7 +59,8 @@ class PPOConfig(SelfPlayConfig):
     averaged_updates: int = 1000
     """Updates over which weights are averaged: the policy that is kept has the mean weights."""
     guide: str = ""
-    """Rule player that tells what actions are worth at first; none if empty."""
+    """Who plays deals out to tell what actions are worth: a rule player, or `self`, the policy as
+    it comes along; nobody if empty."""
     guide_worlds: int = 4
     """Worlds in which the guide tries every action, the table itself among them."""
     guide_until: float = 1.0
@@ -88,7 +89,7 @@ class PPOConfig(SelfPlayConfig):
         super().check()
         self.check_known("network", CRITICS)
         if self.guide:
-            self.check_known("guide", PLAYERS)
+            self.check_known("guide", [*PLAYERS, SELF])
             if not any(self.is_guided_with(options) for options in self.option_sets()):
                 raise BadInput(f"guide_options: {self.guide_options}; no table has these options")
         self.check_least(
@@ -305,8 +306,11 @@ class PPO(Training):
         self.guide: Guide | None = None
         if config.guide:
             self.guide = Guide(self.game, config.guide, config.guide_worlds, config.threads)
-            sets = config.option_sets()
-            usual = np.array([usual_difference(self.guide, self.game, o) for o in sets])
+            sets, measure = config.option_sets(), self.guide
+            if config.guide == SELF:  # which changes, but what is usual should not
+                self.guide.follow(self.policy())
+                measure = Guide(self.game, "expert", config.guide_worlds, config.threads)
+            usual = np.array([usual_difference(measure, self.game, o) for o in sets])
             self._usual = np.resize(usual, self.tables.n_tables)[:, None]
             is_guided = np.array([config.is_guided_with(options) for options in sets])
             self._guided = np.flatnonzero(np.resize(is_guided, self.tables.n_tables))
@@ -343,6 +347,8 @@ class PPO(Training):
         if self.config.device != "cpu":
             learner = copy.deepcopy(learner).cpu()
         is_guided = self.is_guided()
+        if self.guide is not None and self.config.guide == SELF:
+            self.guide.follow(learner.policy())
         for step in range(self.config.n_steps):
             into.observation[step] = torch.from_numpy(tables.observation)
             into.hidden[step] = torch.from_numpy(tables.hidden)

@@ -20,6 +20,7 @@ import torch
 from trysim.agents.networks import Network
 from trysim.arena.ray_pool import connect
 from trysim.train.checkpoint import part_of
+from trysim.train.guide import SELF
 from trysim.train.ppo import PPO, PPOConfig, Rollout
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -98,7 +99,7 @@ class RayPPO(PPO):
         weights = {
             name: tensor.detach().cpu().numpy()
             for name, tensor in self.learner.state_dict().items()
-            if not name.startswith("mean_actor.")
+            if self.config.guide == SELF or not name.startswith("mean_actor.")
         }
         sent, snapshots = self._ray.put(weights), self._ray.put(self.snapshots)
         asked = [w.play.remote(sent, snapshots, self.n_decisions) for w in self.workers]
