@@ -70,9 +70,12 @@ def test_a_network_without_compiled_form_cannot_play_out():
         def rest(self, first):
             return super().rest(-first)
 
-    game = GAMES["semerik"]
+    game, env = GAMES["semerik"], tables("semerik")
+    guide = Guide(game, SELF, 1, 1)
     with pytest.raises(BadInput, match="guide: self; Own networks have no compiled form"):
-        Guide(game, SELF, 1, 1).follow(Own(game, [8], "relu"))
+        guide.follow(Own(game, [8], "relu"))
+    with pytest.raises(ValueError, match="follow a network first"):
+        guide.worths(env.rows, np.arange(len(env.rows)))
 
 
 @each_game

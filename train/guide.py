@@ -122,7 +122,7 @@ class Guide:
     """
 
     def __init__(self, game: Game, player: str, n_worlds: int, n_threads: int) -> None:
-        self._n_worlds, self._n_actions = n_worlds, game.n_actions
+        self._player, self._n_worlds, self._n_actions = player, n_worlds, game.n_actions
         self._standings, self._net = standings_of(game), no_network()
         self._pool, self._n_threads = ThreadPoolExecutor(n_threads), n_threads
         self._kernels = _kernels(game, player)
@@ -149,8 +149,10 @@ class Guide:
         """What each legal action of the seat to act is worth to it (N, actions); 0 elsewhere.
 
         In the reward of the environment, from the tables `rows` (N, words) themselves and a random
-        word (N,) for each.
+        word (N,) for each. ValueError if there is no network yet that should play.
         """
+        if self._player == SELF and not self._net.sizes.size:
+            raise ValueError("follow a network first")
         standings, which = self._standings.of_all(rows)
         worths = np.empty((len(rows), self._n_actions))
         parts = [len(rows) * k // self._n_threads for k in range(self._n_threads + 1)]
